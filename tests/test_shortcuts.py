@@ -1,6 +1,7 @@
 """Views and elementwise results that are made without NumPy's function: the same bits,
 flags, warnings and errors as with it."""
 
+import contextlib
 import operator
 import warnings
 
@@ -61,19 +62,26 @@ def outcome(function, operands, mode="warn"):
     return array.dtype, array.shape, array.tobytes(), array.strides, said, told.seen
 
 
+@contextlib.contextmanager
+def shortcuts(wanted):
+    """Switch them for the process: not from within threads that are ranks."""
+    before = _C.set_shortcuts(wanted)
+    try:
+        yield
+    finally:
+        _C.set_shortcuts(before)
+
+
 def both(function, operands, mode="warn"):
     """Return whether a shortcut was taken in a third call; it must show nothing new."""
     outcomes = []
     for wanted in (False, True):
-        before = _C.set_shortcuts(wanted)
-        try:
+        with shortcuts(wanted):
             for _ in range(2):
                 outcome(function, operands, mode)
             count = _C.shortcut_count()
             outcomes.append(outcome(function, operands, mode))
             count = _C.shortcut_count() - count
-        finally:
-            _C.set_shortcuts(before)
     assert outcomes[0] == outcomes[1], (function, operands, mode)
     return count > 0
 
@@ -185,15 +193,19 @@ def test_operands_of_other_shapes_and_strides_go_the_plain_way(ranks):
         kinds = [x, np.asfortranarray(x), unaligned, strided, x[:1], x[:, :1], x[:0]]
         kinds += [x[0], np.float64(3).reshape(()), np.broadcast_to(x[0], x.shape)]
         tensors = [DTensor.from_local(a, line(), [R], run_check=False) for a in kinds]
-        for a in tensors:
-            for b in tensors:
-                both(operator.add, (a, b))
-                both(np.less, (a, b))
+        calls = [
+            (f, (a, b))
+            for f in (operator.add, np.less)
+            for a in tensors
+            for b in tensors
+        ]
         cut = placed(x, S0)
-        both(operator.add, (cut, cut))
-        both(operator.add, (cut, tensors[0]))
+        calls += [(operator.add, (cut, cut)), (operator.add, (cut, tensors[0]))]
+        return [outcome(*call) for call in calls for _ in range(3)]
 
-    ranks(body)
+    with shortcuts(False):  # of all ranks, which may be threads
+        expected = ranks(body)
+    assert ranks(body) == expected
 
 
 def test_results_of_inner_loops_are_new_arrays():
@@ -253,15 +265,13 @@ def test_views_made_again_are_those_that_numpy_makes(k):
         for x in tensors + tensors[::-1]:
             seen = []
             for wanted in (False, True, True, True):
-                before = _C.set_shortcuts(wanted)
-                try:
-                    view = local(function(x))
-                except (ValueError, TypeError, IndexError) as error:
-                    seen.append(str(error))
-                else:
-                    seen.append((*shape_of_memory(view, local(x)), view.tobytes()))
-                finally:
-                    _C.set_shortcuts(before)
+                with shortcuts(wanted):
+                    try:
+                        view = local(function(x))
+                    except (ValueError, TypeError, IndexError) as error:
+                        seen.append(str(error))
+                    else:
+                        seen.append((*shape_of_memory(view, local(x)), view.tobytes()))
             assert all(one == seen[0] for one in seen)
 
     run_ranks(1, body)

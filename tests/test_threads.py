@@ -16,7 +16,6 @@ from threads import COLUMNS, ROWS, SEED, SHAPE, bits, repeated
 import dtensor
 from dtensor import _C, Replicate, Shard, as_tensor, distribute_tensor
 
-ALONE = "TEST_THREADS_ALONE"
 SETTINGS = ("DTENSOR_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 
 
@@ -76,22 +75,7 @@ def test_a_ufunc_has_numpys_bits(threads, name):
             assert got == expected, (dtype, [np.shape(a) for a in args])
 
 
-def test_large_results_are_shared():
-    # In a process of its own: what other tests have called is known to operators.
-    name = f"{__file__}::test_large_results_are_shared_alone"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name]
-    run = subprocess.run(
-        command,
-        env=os.environ | {ALONE: "1"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert run.returncode == 0 and "1 passed" in run.stdout, run.stdout
-
-
-@pytest.mark.skipif(ALONE not in os.environ, reason="is called by the test above")
-def test_large_results_are_shared_alone(threads):
+def test_large_results_are_shared(threads):
     x = np.random.default_rng(SEED).standard_normal(SHAPE)
     calls = [
         lambda x, row, column: x + x,
