@@ -164,6 +164,27 @@ def threads() -> Iterator[Callable[[int], None]]:
     dtensor.set_num_threads(before)
 
 
+@pytest.fixture
+def small_fused() -> Iterator[None]:
+    """Within `fused` results of one byte are put off, too."""
+    before = _C.set_fused_bytes(1)
+    yield
+    assert not _C.set_fusing(False)
+    _C.set_fused_bytes(before)
+
+
+@pytest.fixture(autouse=bool(os.environ.get("DTENSOR_TEST_FUSED")))
+def everything_fused(request: pytest.FixtureRequest) -> Iterator[None]:
+    """All elementwise calls of the test are put off, of whatever size."""
+    if "small_fused" in request.fixturenames:
+        yield
+        return
+    before = _C.set_fused_bytes(1)
+    with dtensor.fused():
+        yield
+    _C.set_fused_bytes(before)
+
+
 @pytest.fixture(scope="session")
 def torch_python() -> str:
     """The Python that has PyTorch."""

@@ -24,7 +24,8 @@ NO_CALLS = set(
     ImplicitRedistributeError Layout MPIError Placement abstract array_api autograd
     debug distribute_module export fft get_num_threads init_device_mesh linalg nn optim
     plot random resync set_costs set_default_dtype set_gather_bytes
-    set_num_threads""".split()
+    set_num_threads
+    fuse fused""".split()
 )
 
 # Operators that only samples and their own tests call, on ranks that agree.

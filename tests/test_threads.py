@@ -102,16 +102,22 @@ def test_large_results_are_shared(threads):
     before = _C.shortcut_count()
     np.multiply(whole, 2.5)
     assert _C.shortcut_count() == before + 1
+    planes, middle = (
+        dtensor.tensor(x.reshape(1, *SHAPE)[:, :330].reshape(5, 66, -1)),
+        x[:66, :1],
+    )
+    repeated(np.multiply, planes, dtensor.tensor(middle))
+    assert _C.shortcut_count() == before + 2
     small = dtensor.tensor(x[:10])
     repeated(np.add, small, small)
-    assert _C.shortcut_count() == before + 1
+    assert _C.shortcut_count() == before + 2
 
 
 def test_operands_in_any_order_have_numpys_result(threads):
     threads(3)
     x = np.random.default_rng(SEED).standard_normal((7, 61, 811))
     for view in (x.T, x[:, ::-1], x[::2], x[..., ::3], x.transpose(1, 0, 2), x[:, :1]):
-        for other in (view, x[0, 0, 0], view[0], view[..., :1]):
+        for other in (view, x[0, 0, 0], view[0], view[..., :1], view[:1, :, :1]):
             expected = view * other
             got = repeated(np.multiply, dtensor.tensor(view), dtensor.tensor(other))
             assert bits(got) == bits(expected)

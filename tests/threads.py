@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from dtensor import _C, DTensor
+
 ROWS, COLUMNS = 331, 1009  # neither of which pieces or vectors divide
 SHAPE = ROWS, COLUMNS
 SEED = 12
@@ -19,3 +21,14 @@ def bits(result):
         return [bits(one) for one in result]
     array = np.asarray(result)
     return array.shape, array.dtype, array.tobytes()
+
+
+def counted(function):
+    """What a call adds to the numbers of programs, steps, and results not written."""
+    before = _C.fused_counts()
+    function()
+    return tuple(now - was for now, was in zip(_C.fused_counts(), before, strict=True))
+
+
+def elements(value):
+    return value.full_tensor().numpy() if isinstance(value, DTensor) else value

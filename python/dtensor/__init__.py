@@ -22,6 +22,7 @@ from dtensor import ops  # noqa: F401
 from dtensor import _C
 from dtensor._C import MPIError
 from dtensor._core.costs import set_costs
+from dtensor._core.fused import fuse, fused
 from dtensor._core.resync import resync
 from dtensor._core.threads import get_num_threads, set_num_threads
 from dtensor.abstract import abstract
@@ -101,6 +102,8 @@ __all__ = [
     "from_callback",
     "from_dlpack",
     "full",
+    "fuse",
+    "fused",
     "get_default_dtype",
     "get_num_threads",
     "inference_mode",

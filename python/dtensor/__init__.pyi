@@ -29,6 +29,7 @@ from dtensor import (
 from dtensor._C import MPIError as MPIError
 from dtensor._core.costs import set_costs as set_costs
 from dtensor._core.device import device as device
+from dtensor._core.fused import fuse as fuse, fused as fused
 from dtensor._core.resync import resync as resync
 from dtensor._core.threads import (
     get_num_threads as get_num_threads,
@@ -255,6 +256,8 @@ __all__ = [
     "fromfunction",
     "full",
     "full_like",
+    "fuse",
+    "fused",
     "gcd",
     "gelu",
     "geomspace",

@@ -27,6 +27,16 @@
 
 /* --- state.c --- */
 
+/* Computes elements that have been put off (ext/dispatch/fused.c); NULL: there are none.
+ * -1 with an exception. */
+extern int (*ext_put_off)(void);
+/* Before elements are read, or written to. */
+static inline int
+ext_catch_up(void)
+{
+    return ext_put_off == NULL ? 0 : ext_put_off();
+}
+
 extern dt_context *ext_context; /* under the GIL */
 extern dt_plans *ext_plans;     /* over its layouts */
 extern dt_dtype ext_default_dtype;
@@ -147,6 +157,8 @@ PyObject *ext_switch(bool *on, PyObject *wanted);
 PyObject *ext_array(int ndim, const int64_t *shape, dt_dtype dtype);
 /* The same of the shape of one. */
 PyObject *ext_array_like(PyArrayObject *array, dt_dtype dtype);
+/* Whether the base of an array is memory of ours that it alone shows. */
+bool ext_memory_is_ours(PyObject *base);
 extern PyMethodDef ext_memory_methods[];
 
 /* --- handler.c --- */

@@ -24,6 +24,12 @@ static PyTypeObject block_type = {
     .tp_dealloc = block_dealloc,
 };
 
+bool
+ext_memory_is_ours(PyObject *base)
+{
+    return Py_TYPE(base) == &block_type;
+}
+
 static BlockObject *
 take_block(size_t bytes)
 {

@@ -7,6 +7,7 @@
 dt_context *ext_context;
 dt_plans *ext_plans;
 dt_dtype ext_default_dtype = DT_FLOAT32;
+int (*ext_put_off)(void);
 
 int
 ext_state_make(void)

@@ -76,12 +76,28 @@ op_local_array(PyObject *object)
 {
     if (Py_TYPE(object) == &ext_dtensor_type ||
         Py_TYPE(object) == &ext_torch_dtensor_type)
-        return ((DTensorObject *)object)->pending == NULL
+        return ((DTensorObject *)object)->pending == NULL && ext_put_off == NULL
                    ? ((TensorObject *)object)->array
                    : (PyObject *)ext_local(object);
     if (ext_is_tensor(object))
         return (PyObject *)ext_local(object);
     return object;
+}
+
+/* What the kernel would get for operand k, or NULL: no data, or a move that has not
+ * ended. Borrowed. */
+static inline PyObject *
+op_held_value(const op_entry *entry, const op_call *call, int k)
+{
+    PyObject *operand = call->operands[k];
+    if (entry->operands[k].stand_in != NULL)
+        return entry->operands[k].stand_in;
+    if (!ext_is_tensor(operand))
+        return operand;
+    PyObject *array = ((TensorObject *)operand)->array;
+    bool pending =
+        ext_is_dtensor(operand) && ((DTensorObject *)operand)->pending != NULL;
+    return pending || !ext_has_data((PyArrayObject *)array) ? NULL : array;
 }
 
 /* The arrays of operands in the layouts of the entry. */
@@ -118,6 +134,13 @@ void op_loop_keep(op_entry *entry, PyObject *const *argv);
 bool op_loop_is_shared(const op_entry *entry, PyObject *const *argv);
 bool op_loop_shared(PyObject **result, const op_entry *entry, PyObject *const *argv,
                     PyObject *out);
+
+/* --- fused.c: calls that are put off --- */
+
+/* The result of a call that runs later, as a new array whose elements are not there yet;
+ * NULL: it is to run now, or an exception is set. `moved` as in op_moved. */
+PyObject *op_fuse(op_entry *entry, const op_call *call, PyObject *const *moved);
+extern PyMethodDef op_fused_methods[];
 
 /* --- run.c, without_data.c --- */
 
@@ -162,6 +185,7 @@ typedef struct {
     PyObject *recorder; /* called as recorder(operator, args, kwargs, result) after each
                          * operator, but not for those within; or NULL */
     bool casts;         /* operators with `autocast` go by it */
+    bool fuses;         /* elementwise calls are put off: fused.c */
 } op_besides;
 
 extern _Thread_local op_besides op_aside;

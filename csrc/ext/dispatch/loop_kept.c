@@ -2,10 +2,7 @@
  * compilers (`_resolve_dtypes_and_context`, `_get_strided_loop`). */
 #include "ext/dispatch/loop.h"
 
-enum {
-    MOST_ELEMENTS = 8192, /* of a small result */
-    ATTEMPTS = 8
-};
+enum { MOST_ELEMENTS = 8192 }; /* of a small result */
 
 /* Whether the result is so small that the ufunc takes longer than its loop, or so large
  * that threads share the loop. */
@@ -87,9 +84,8 @@ ask(PyObject *ufunc, PyObject *dtypes)
     return capsule;
 }
 
-/* Whether it may raise an exception, which is lost in a thread that is not Python's. */
-static bool
-may_raise(const op_loop *loop, const op_entry *entry)
+bool
+op_loop_may_raise(const op_entry *entry, const op_loop *loop)
 {
     const PyArray_Descr *result = loop->context->descriptors[entry->positional];
     return PyTypeNum_ISINTEGER(result->type_num) && op_loop_is_of(entry, "power");
@@ -101,7 +97,7 @@ suits(const op_loop *loop, const op_entry *entry, PyObject *const *argv)
 {
     if (loop->call == NULL || loop->requires_pyapi)
         return false;
-    if ((entry->solo || entry->large) && may_raise(loop, entry))
+    if ((entry->solo || entry->large) && op_loop_may_raise(entry, loop))
         return false;
     PyArray_Descr *const *dtypes = loop->context->descriptors;
     for (Py_ssize_t k = 0; k < entry->positional; k++)
@@ -113,16 +109,13 @@ suits(const op_loop *loop, const op_entry *entry, PyObject *const *argv)
 }
 
 void
-op_loop_keep(op_entry *entry, PyObject *const *argv)
+op_loop_find(op_entry *entry, PyObject *const *argv)
 {
-    if (entry->runs > ATTEMPTS || !entry->ufunc || !is_worthwhile(entry, argv) ||
-        entry->runs++ == 0) /* a call that comes again */
-        return;
     bool elementwise = is_elementwise(entry);
     PyObject *dtypes = elementwise ? dtypes_of(entry, argv) : NULL;
     PyObject *capsule = dtypes == NULL ? NULL : ask(entry->kernel, dtypes);
     if (!elementwise || dtypes != NULL) /* else another call may have other numbers */
-        entry->runs = ATTEMPTS + 1;
+        entry->runs = OP_LOOP_ATTEMPTS + 1;
     if (capsule != NULL &&
         suits(PyCapsule_GetPointer(capsule, LOOP_CAPSULE), entry, argv)) {
         entry->loop_owner = Py_NewRef(capsule);
@@ -131,4 +124,12 @@ op_loop_keep(op_entry *entry, PyObject *const *argv)
     Py_XDECREF(capsule);
     Py_XDECREF(dtypes);
     PyErr_Clear(); /* then the ufunc is called, now and later */
+}
+
+void
+op_loop_keep(op_entry *entry, PyObject *const *argv)
+{
+    if (entry->runs <= OP_LOOP_ATTEMPTS && entry->ufunc && is_worthwhile(entry, argv) &&
+        entry->runs++ > 0) /* a call that comes again */
+        op_loop_find(entry, argv);
 }

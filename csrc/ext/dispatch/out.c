@@ -381,6 +381,8 @@ lie_apart(PyArrayObject *a, PyArrayObject *b)
 static int
 copy_result(PyArrayObject *target, PyArrayObject *array)
 {
+    if (ext_catch_up() < 0)
+        return -1;
     if (PyArray_DESCR(target) != PyArray_DESCR(array) ||
         !PyArray_SAMESHAPE(target, array) || !PyArray_ISBEHAVED(target) ||
         PyDataType_REFCHK(PyArray_DESCR(array)) || !lie_apart(target, array))

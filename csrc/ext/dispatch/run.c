@@ -172,6 +172,11 @@ is_large(const op_entry *entry, const op_call *call)
 static PyObject *
 call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObject *out)
 {
+    PyObject *result = NULL;
+    if (op_aside.fuses && out == NULL)
+        result = op_fuse(entry, call, moved);
+    if (result != NULL || (op_aside.fuses && PyErr_Occurred()))
+        return result;
     PyObject *space[OP_INLINE + 2], **argv = space;
     PyObject *lists[OP_LISTS];
     int list_count = 0;
@@ -198,7 +203,6 @@ call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObje
         good = value != NULL;
         slot++;
     }
-    PyObject *result = NULL;
     bool before = ext_computing, done = false;
     if (good && is_large(entry, call)) {
         good = ext_handler_install() == 0;

@@ -5,22 +5,6 @@
 bool op_shortcuts = true;
 long long op_shortcut_count;
 
-/* What the kernel would get for operand k, or NULL: no data, or a move that has not
- * ended. Borrowed. */
-static inline PyObject *
-value_of(const op_entry *entry, const op_call *call, int k)
-{
-    PyObject *operand = call->operands[k];
-    if (entry->operands[k].stand_in != NULL)
-        return entry->operands[k].stand_in;
-    if (!ext_is_tensor(operand))
-        return operand;
-    PyObject *array = ((TensorObject *)operand)->array;
-    bool pending =
-        ext_is_dtensor(operand) && ((DTensorObject *)operand)->pending != NULL;
-    return pending || !ext_has_data((PyArrayObject *)array) ? NULL : array;
-}
-
 /* The result as an array, or NULL, without an exception. */
 static inline PyObject *
 make(const op_entry *entry, const op_call *call)
@@ -28,7 +12,7 @@ make(const op_entry *entry, const op_call *call)
     PyObject *argv[OP_SHORT];
     int count = entry->view != NULL ? 1 : (int)entry->positional;
     for (int k = 0; k < count; k++) {
-        argv[k] = value_of(entry, call, entry->slots[k].index);
+        argv[k] = op_held_value(entry, call, entry->slots[k].index);
         if (argv[k] == NULL)
             return NULL;
     }
@@ -40,8 +24,11 @@ bool
 op_short(PyObject **out, const op_entry *entry, const op_call *call)
 {
     if (entry->moved > 0 || !op_shortcuts || watch_on_operator != NULL ||
-        call->op->agrees != NULL)
+        call->op->agrees != NULL || (op_aside.fuses && entry->view == NULL))
         return false;
+    *out = NULL;
+    if (entry->view == NULL && ext_catch_up() < 0)
+        return true;
     PyObject *result = make(entry, call);
     if (result == NULL)
         return false;

@@ -248,6 +248,8 @@ overwrite(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
     if (tape_tracing != NULL || !is_plain(tensor) || is_recorded(tensor) ||
         is_recorded(value) || !is_alike(tensor, value))
         Py_RETURN_FALSE;
+    if (ext_catch_up() < 0)
+        return NULL;
     PyArrayObject *to = (PyArrayObject *)((TensorObject *)tensor)->array;
     int failed =
         name == NULL ? -1

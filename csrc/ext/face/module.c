@@ -129,17 +129,17 @@ static int
 module_fill(PyObject *module)
 {
     PyMethodDef *tables[] = {
-        ext_world_methods,        ext_memory_methods,       ext_fault_methods,
-        ext_create_methods,       ext_redistribute_methods, ext_explain_methods,
-        ext_op_methods,           op_autocast_methods,      ext_protocol_methods,
-        ext_write_methods,        ext_tape_methods,         ext_saved_methods,
-        ext_gradient_methods,     ext_engine_methods,       ext_kernel_methods,
-        ext_wide_methods,         ext_random_methods,       ext_optim_methods,
-        ext_without_data_methods, ext_checkpoint_methods,   ext_lineage_methods,
-        ext_carried_methods,      ext_torch_methods,        ext_dialect_methods,
-        ext_reduce_methods,       ext_along_methods,        ext_order_methods,
-        ext_shape_methods,        ext_filled_methods,       ext_columns_methods,
-        ext_threads_methods};
+        ext_world_methods,    ext_memory_methods,       ext_fault_methods,
+        ext_create_methods,   ext_redistribute_methods, ext_explain_methods,
+        ext_op_methods,       op_autocast_methods,      op_fused_methods,
+        ext_protocol_methods, ext_write_methods,        ext_tape_methods,
+        ext_saved_methods,    ext_gradient_methods,     ext_engine_methods,
+        ext_kernel_methods,   ext_wide_methods,         ext_random_methods,
+        ext_optim_methods,    ext_without_data_methods, ext_checkpoint_methods,
+        ext_lineage_methods,  ext_carried_methods,      ext_torch_methods,
+        ext_dialect_methods,  ext_reduce_methods,       ext_along_methods,
+        ext_order_methods,    ext_shape_methods,        ext_filled_methods,
+        ext_columns_methods,  ext_threads_methods};
     if (ext_state_make() < 0 || ext_errors_make() < 0)
         return -1;
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)

@@ -149,7 +149,7 @@ ext_tensor_reduce(PyObject *object, PyObject *Py_UNUSED(protocol))
                             "cannot pickle a DTensor: its parts are on several ranks. "
                             "Pickle x.full_tensor(), or x.to_local() on each rank; "
                             "saving parts is what dtensor.checkpoint is for");
-    if (ext_refuse_without_data((PyArrayObject *)self->array) < 0)
+    if (ext_refuse_without_data((PyArrayObject *)self->array) < 0 || ext_catch_up() < 0)
         return NULL;
     PyObject *state =
         self->dict != NULL && PyDict_Size(self->dict) > 0 ? self->dict : Py_None;

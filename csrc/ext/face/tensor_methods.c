@@ -222,7 +222,8 @@ static PyObject *
 tensor_tolist(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
     TensorObject *tensor = (TensorObject *)self;
-    if (ext_refuse_without_data((PyArrayObject *)tensor->array) < 0)
+    if (ext_refuse_without_data((PyArrayObject *)tensor->array) < 0 ||
+        ext_catch_up() < 0)
         return NULL;
     ext_trace.looked = true;
     PyObject *array = ext_is_dtensor(self)
@@ -253,7 +254,8 @@ item_of(TensorObject *tensor)
             "can only convert an array of size 1 to a Python scalar, not "
             "one of size %lld",
             (long long)count);
-    if (ext_refuse_without_data((PyArrayObject *)tensor->array) < 0)
+    if (ext_refuse_without_data((PyArrayObject *)tensor->array) < 0 ||
+        ext_catch_up() < 0)
         return NULL;
     ext_trace.looked = true;
     PyObject *array = ext_is_dtensor((PyObject *)tensor)

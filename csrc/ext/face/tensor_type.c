@@ -45,6 +45,8 @@ tensor_repr(PyObject *object)
 {
     TensorObject *self = (TensorObject *)object;
     PyArrayObject *array = (PyArrayObject *)self->array;
+    if (ext_catch_up() < 0)
+        return NULL;
     PyObject *text = ext_has_data(array) ? array_text(self->array, "Tensor(")
                                          : PyUnicode_FromString("...");
     PyObject *shape =

@@ -186,7 +186,7 @@ number_of(PyObject *object)
                                ? NULL
                                : (PyArrayObject *)((TensorObject *)object)->array;
     if (array != NULL && PyArray_NDIM(array) == 0 && PyArray_TYPE(array) == NPY_FLOAT &&
-        PyArray_ISBEHAVED_RO(array) && ext_has_data(array))
+        PyArray_ISBEHAVED_RO(array) && ext_has_data(array) && ext_put_off == NULL)
         return *(const float *)PyArray_DATA(array);
     PyObject *number = PyNumber_Float(object);
     double value = number == NULL ? -1 : PyFloat_AS_DOUBLE(number);

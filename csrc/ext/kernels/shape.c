@@ -291,7 +291,7 @@ array_of(PyObject *object)
         return (PyArrayObject *)PyErr_Format(PyExc_TypeError,
                                              "%R is no Tensor of this rank", object);
     PyArrayObject *array = (PyArrayObject *)((TensorObject *)object)->array;
-    return ext_refuse_without_data(array) < 0 ? NULL : array;
+    return ext_refuse_without_data(array) < 0 || ext_catch_up() < 0 ? NULL : array;
 }
 
 /* Writes the index of each element that is true: a row for each. */

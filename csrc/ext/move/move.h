@@ -199,6 +199,9 @@ bool ext_pending_done(PyObject *pending);
 void ext_pending_sweep(dt_world *world);
 /* The ndarray of a Tensor or DTensor (borrowed), after waiting for a pending move. */
 PyArrayObject *ext_local(PyObject *tensor);
+/* The same for somebody who does not look at elements: those that have been put off are
+ * not computed. */
+PyArrayObject *ext_local_unread(PyObject *tensor);
 
 /* --- watch.c: a Python function that is told of moves while they run --- */
 

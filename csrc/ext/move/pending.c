@@ -168,6 +168,12 @@ ext_pending_sweep(dt_world *world)
 PyArrayObject *
 ext_local(PyObject *tensor)
 {
+    return ext_catch_up() < 0 ? NULL : ext_local_unread(tensor);
+}
+
+PyArrayObject *
+ext_local_unread(PyObject *tensor)
+{
     if (ext_is_dtensor(tensor)) {
         DTensorObject *self = (DTensorObject *)tensor;
         if (self->pending != NULL) {

@@ -353,9 +353,11 @@ is_zero(bool *out, PyObject *operand)
         operand = (PyObject *)ext_local(operand);
         if (operand == NULL)
             return -1;
-    } else if (kind == OP_TENSOR)
+    } else if (kind == OP_TENSOR) {
+        if (ext_catch_up() < 0)
+            return -1;
         operand = ((TensorObject *)operand)->array;
-    else if (kind == OP_LAYOUT)
+    } else if (kind == OP_LAYOUT)
         return 0;
     if (PyArray_Check(operand) && (PyArray_NDIM((PyArrayObject *)operand) > 0 ||
                                    !ext_has_data((PyArrayObject *)operand)))

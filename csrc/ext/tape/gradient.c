@@ -201,9 +201,9 @@ settled(PyObject *grad, TensorObject *leaf)
 static PyObject *
 own_copy(PyObject *grad)
 {
-    if (is_sole(grad) && is_dense(grad))
+    PyArrayObject *held = ext_local(grad); /* which nobody is to compute any more */
+    if (held != NULL && is_sole(grad) && is_dense(grad))
         return grad;
-    PyArrayObject *held = ext_local(grad);
     PyObject *array = held == NULL ? NULL : ext_array_copy(held);
     PyObject *copy = ext_tensor_like(array, grad);
     Py_DECREF(grad);

@@ -34,7 +34,7 @@ PyMethodDef ext_saved_methods[] = {
 PyObject *
 tape_alias(TensorObject *tensor)
 {
-    PyObject *array = (PyObject *)ext_local((PyObject *)tensor);
+    PyObject *array = (PyObject *)ext_local_unread((PyObject *)tensor);
     return ext_tensor_like(Py_XNewRef(array), (PyObject *)tensor);
 }
 

@@ -79,6 +79,8 @@ array_of(PyObject *object, PyObject *dtype, bool numbers, const char *what)
             what);
     if (ext_refuse_masked(object, what) < 0)
         return NULL;
+    if (ext_catch_up() < 0)
+        return NULL;
     PyObject *source = ext_is_tensor(object) ? ((TensorObject *)object)->array : object;
     bool is_one =
         PyArray_CheckExact(source) && PyArray_ISALIGNED((PyArrayObject *)source);

@@ -300,8 +300,11 @@ add(uint64_t hash, PyObject *object, int depth)
     if (ext_is_dtensor(object))
         return dt_mix(hash, ext_lineage((DTensorObject *)object));
     hash = add_text(hash, Py_TYPE(object)->tp_name);
-    if (ext_is_tensor(object) && ext_trace.whole && !ext_trace.differs)
+    if (ext_is_tensor(object) && ext_trace.whole && !ext_trace.differs) {
+        if (ext_catch_up() < 0) /* here nothing can be raised */
+            PyErr_WriteUnraisable(object);
         return add_array(hash, (PyArrayObject *)((TensorObject *)object)->array);
+    }
     bool number = PyFloat_Check(object) || PyComplex_Check(object) ||
                   PyLong_Check(object) || PyArray_IsScalar(object, Generic);
     if (depth == 0 || object == Py_None || ext_is_tensor(object) ||

@@ -1,0 +1,44 @@
+/* fused.h: a program of calls of inner loops that have been put off. Of fused*.c alone. */
+#ifndef DT_EXT_FUSED_H
+#define DT_EXT_FUSED_H
+
+#include "ext/dispatch/loop.h"
+
+#include <stdatomic.h>
+
+enum { FUSED_MOST = 32 }; /* steps of a program */
+
+typedef struct {
+    op_loop_call call;
+    op_entry *entry; /* these three are references */
+    OperatorObject *op;
+    PyArrayObject *result;    /* its memory is written to when the program runs */
+    PyObject *held[OP_SHORT]; /* operands that no step makes: references, or NULL */
+    int from[OP_SHORT];       /* the steps that make the others; -1 */
+    int last;                 /* the last step that reads the result, or this one */
+    int slot;         /* of the scratch memory, if nobody else has the result; -1 */
+    uint64_t lineage; /* of the call */
+    atomic_int flags; /* floating-point flags that it raised */
+} fused_step;
+
+typedef struct {
+    fused_step steps[FUSED_MOST];
+    int count;
+    npy_intp rows,
+        length;      /* of the steps that go by rows; 1 and all elements: none does */
+    PyObject *modes; /* numpy.geterr() of its steps */
+    bool flags;      /* some of them are not "ignore" */
+    void *thread;    /* the only one that adds steps */
+    /* While it runs. */
+    char *scratch; /* slots for each thread of the team */
+    npy_intp slot_bytes, block;
+    int slots, unwritten;
+    atomic_bool failed;
+} fused_program;
+
+/* Runs all steps, block by block, so that what one of them writes the next ones find in
+ * the processor's cache. A result that nobody but the program has is not written to its
+ * memory at all. */
+void fused_run(fused_program *p);
+
+#endif

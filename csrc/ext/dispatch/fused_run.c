@@ -1,0 +1,159 @@
+/* fused_run.c: a program of inner loops runs, block by block. */
+#include "ext/dispatch/fused.h"
+
+#include "core/memory/memory.h"
+#include "core/threads/team.h"
+
+enum {
+    BLOCK_BYTES = 1 << 14, /* of the widest array: some of them fit in a core's cache */
+    LINE = 64,
+    APART = 3 * LINE, /* between slots, which shall not fall into the same sets of it */
+};
+
+/* --- where results are --- */
+
+static npy_intp
+size_of(const fused_step *step, int k)
+{
+    return PyDataType_ELSIZE(step->call.loop->context->descriptors[k]);
+}
+
+static bool
+is_kept(const fused_step *step)
+{
+    return Py_REFCNT((PyObject *)step->result) > 1;
+}
+
+/* Gives a slot to each result that is not kept, free again after the last step that reads
+ * it. A step does not write where it reads: loops go other ways where memory overlaps. */
+static void
+assign_slots(fused_program *p)
+{
+    int busy_until[FUSED_MOST];
+    npy_intp widest = 1;
+    p->slots = p->unwritten = 0;
+    for (int k = 0; k < p->count; k++) {
+        fused_step *step = &p->steps[k];
+        for (int i = 0; i <= step->call.count; i++)
+            widest = size_of(step, i) > widest ? size_of(step, i) : widest;
+        step->slot = -1;
+        if (is_kept(step))
+            continue;
+        int slot = 0;
+        while (slot < p->slots && busy_until[slot] >= k)
+            slot++;
+        p->slots += slot == p->slots;
+        busy_until[slot] = step->last;
+        step->slot = slot;
+        p->unwritten++;
+    }
+    p->block = BLOCK_BYTES / widest / LINE * LINE;
+    p->slot_bytes = p->block * widest + APART;
+}
+
+/* Without memory for slots all results are written. */
+static void
+take_slots(fused_program *p)
+{
+    size_t bytes = (size_t)p->slots * (size_t)p->slot_bytes * (size_t)dt_team_size();
+    p->scratch = bytes == 0 ? NULL : dt_memory_take(bytes);
+    for (int k = 0; p->scratch == NULL && k < p->count; k++)
+        p->steps[k].slot = -1;
+    if (p->scratch == NULL)
+        p->unwritten = 0;
+}
+
+/* --- a block --- */
+
+/* Rows and columns of a program; of one without rows, elements of the only row. */
+typedef struct {
+    char *scratch; /* of this thread */
+    npy_intp row, rows, column, columns;
+} block;
+
+/* Where argument k of a step begins, in row `r` of a block; of one that goes by elements
+ * `r` is 0. */
+static char *
+place_of(const fused_program *p, const fused_step *step, int k, const block *b,
+         npy_intp r)
+{
+    const op_loop_call *c = &step->call;
+    int from = k == c->count ? -1 : step->from[k];
+    int slot = k == c->count ? step->slot : from < 0 ? -1 : p->steps[from].slot;
+    if (slot >= 0)
+        return b->scratch + slot * p->slot_bytes + r * b->columns * size_of(step, k);
+    if (c->rows == 1)
+        return c->data[k] + (b->row * p->length + b->column) * c->inner[k];
+    return op_loop_row(c, k, b->row + r) + b->column * c->inner[k];
+}
+
+/* The flags of a step are cleared where they are set, which is seldom: that takes as long
+ * as many elements. */
+static void
+note_flags(fused_program *p, fused_step *step)
+{
+    int raised = p->flags ? fetestexcept(LOOP_ERRORS) : 0;
+    if (raised == 0)
+        return;
+    if (!step->call.loop->no_floatingpoint_errors)
+        atomic_fetch_or(&step->flags, raised);
+    feclearexcept(LOOP_ERRORS);
+}
+
+static void
+run_block(fused_program *p, const block *b)
+{
+    char *data[OP_SHORT + 1];
+    for (int i = 0; i < p->count; i++) {
+        fused_step *step = &p->steps[i];
+        const op_loop_call *c = &step->call;
+        npy_intp calls = c->rows == 1 ? 1 : b->rows;
+        npy_intp length = c->rows == 1 ? b->rows * b->columns : b->columns;
+        for (npy_intp r = 0; r < calls; r++) {
+            for (int k = 0; k <= c->count; k++)
+                data[k] = place_of(p, step, k, b, r);
+            if (op_loop_run(c, data, length) < 0)
+                atomic_store(&p->failed, true);
+        }
+        note_flags(p, step);
+    }
+}
+
+/* Elements of the only row, or rows: several short ones, or parts of a long one. */
+static void
+run_part(void *work, int64_t begin, int64_t end)
+{
+    fused_program *p = work;
+    block b = {.scratch = p->scratch + (p->scratch == NULL ? 0 : dt_team_place()) *
+                                           p->slots * p->slot_bytes};
+    bool by_rows = p->rows > 1;
+    npy_intp first = by_rows ? 0 : (npy_intp)begin;
+    npy_intp last = by_rows ? p->length : (npy_intp)end;
+    npy_intp height = by_rows && p->length < p->block ? p->block / p->length : 1;
+    npy_intp rows = by_rows ? (npy_intp)end : 1;
+    if (p->flags)
+        feclearexcept(LOOP_ERRORS);
+    for (b.row = by_rows ? (npy_intp)begin : 0; b.row < rows; b.row += height) {
+        b.rows = rows - b.row < height ? rows - b.row : height;
+        for (b.column = first; b.column < last; b.column += p->block) {
+            b.columns = last - b.column < p->block ? last - b.column : p->block;
+            run_block(p, &b);
+        }
+    }
+}
+
+void
+fused_run(fused_program *p)
+{
+    npy_intp size = 0;
+    assign_slots(p);
+    take_slots(p);
+    for (int k = 0; k < p->count; k++)
+        size += size_of(&p->steps[k], p->steps[k].call.count);
+    if (p->rows > 1)
+        dt_team_run(p->rows, p->length * size, run_part, p);
+    else
+        dt_team_run(p->length, size, run_part, p);
+    if (p->scratch != NULL)
+        dt_memory_give(p->scratch);
+}
