@@ -2,10 +2,13 @@
 
 import copy
 import ctypes
+import functools
+import operator
 import os
 import pickle
 import signal
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -14,7 +17,7 @@ from meshes import line
 from threads import SEED, bits, counted, elements
 
 import dtensor
-from dtensor import DTensor, Replicate, Shard, distribute_tensor, fused
+from dtensor import _C, DTensor, Replicate, Shard, distribute_tensor, fused
 
 SHAPE = 7, 1009
 R = Replicate()
@@ -156,3 +159,137 @@ def test_a_child_of_fork_finds_the_elements(threads):
             os._exit(0 if bits(y) == bits(np.ones(SHAPE) * 3) else 1)
         assert os.waitpid(child, 0)[1] == 0
     assert bits(y) == bits(np.ones(SHAPE) * 3)
+
+
+# --- others meanwhile -----------------------------------------------------------------
+
+
+def test_threads_that_fuse_and_look_at_once():
+    _C.set_fused_bytes(1 << 18)
+    x, row = np.ones((64, 4096)), np.arange(4096.0)
+    given, wrong, end = dtensor.tensor(x), [], time.monotonic() + 1
+
+    def chain():
+        while time.monotonic() < end:
+            with fused():
+                y = (given * 2 + row) * 3  # the row is copied
+            wrong.append(bits(y) != bits((x * 2 + row) * 3))
+
+    def look():
+        while time.monotonic() < end:
+            wrong.append(bits(given) != bits(x))
+
+    others = [threading.Thread(target=f) for f in (chain, chain, look)]
+    for other in others:
+        other.start()
+    for other in others:
+        other.join()
+    assert wrong and not any(wrong)
+
+
+def test_another_thread_is_not_told_of_a_warning():
+    x, seen = dtensor.tensor(np.zeros(SHAPE)), []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning, match="divide by zero"), fused():
+            1 / x
+            other = threading.Thread(target=lambda: seen.append(bits(x)))
+            other.start()
+            other.join()
+    assert seen == [bits(np.zeros(SHAPE))]
+
+
+def test_a_hook_of_warnings_may_fuse(monkeypatch):
+    x, zero, said = dtensor.tensor(np.ones(SHAPE)), dtensor.tensor(np.zeros(SHAPE)), []
+
+    def hook(message, *rest):
+        y = x
+        for _ in range(33):
+            y = y + 1
+        said.append(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        monkeypatch.setattr(warnings, "showwarning", hook)
+        with fused():
+            with np.errstate(divide="warn"):
+                y = 1 / zero
+            with np.errstate(divide="ignore"):
+                z = x + 1
+            np.log(zero)
+    assert said == [f"divide by zero encountered in {f}" for f in ("divide", "log")]
+    assert bits(y) == bits(np.full(SHAPE, np.inf)) and bits(z) == bits(
+        np.full(SHAPE, 2.0)
+    )
+
+
+def test_interrupts_arrive():
+    x, caught = dtensor.tensor(np.zeros(SHAPE)), 0
+    end = time.monotonic() + 1
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    sent = 0
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            while time.monotonic() < end:
+                sent += 1
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, 1e-3)
+                    while True:
+                        with fused():
+                            x + 1 - 1 / x
+                except KeyboardInterrupt:
+                    caught += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        _C.set_fusing(False)
+    assert caught == sent
+    assert bits(x + 1) == bits(np.ones(SHAPE))
+
+
+def test_a_borrowed_array_is_the_users():
+    x, args = dtensor.tensor(np.ones(SHAPE)), [np.ones(SHAPE)]
+    for call in (
+        functools.partial(operator.add, x, np.ones(SHAPE)),
+        functools.partial(np.add, x, np.ones(SHAPE)),
+        functools.partial(x.__add__, np.ones(SHAPE)),
+    ):
+        with fused():
+            y = call()
+            call.args[-1][...] = 9
+        assert bits(y) == bits(np.full(SHAPE, 2.0))
+    with fused():
+        y = operator.add(x, *args)
+        args[0][...] = 9
+    assert bits(y) == bits(np.full(SHAPE, 2.0))
+
+
+def test_an_in_place_call_that_fails_leaves_no_history():
+    leaf = dtensor.tensor(np.zeros(SHAPE), requires_grad=True)
+    w = dtensor.tensor(np.ones(SHAPE))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning, match="divide by zero"), fused():
+            w /= leaf
+    assert not w.requires_grad and bits(w) == bits(np.ones(SHAPE))
+
+
+def test_one_block_in_several_threads():
+    block, fusing, inside, left = fused(), [], threading.Event(), threading.Event()
+
+    def other():
+        inside.wait(10)
+        with block:
+            pass
+        fusing.append(_C.set_fusing(False))
+        left.set()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    with block:
+        inside.set()
+        left.wait(10)
+        fusing.append(_C.set_fusing(True))
+    thread.join()
+    assert fusing == [False, True]

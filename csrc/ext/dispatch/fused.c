@@ -62,57 +62,70 @@ tell_in_order(fused_program *p)
     return 0;
 }
 
-/* numpy.seterr(**modes), which gives those that were; NULL with an exception. */
-static PyObject *
+/* numpy.seterr(**modes) */
+static int
 set_modes(PyObject *modes)
 {
     static PyObject *seterr;
-    PyObject *none = PyTuple_New(0);
-    PyObject *before = none == NULL || ext_import(&seterr, "numpy", "seterr") == NULL
-                           ? NULL
-                           : PyObject_Call(seterr, none, modes);
+    PyObject *none = PyTuple_New(0), *before = NULL;
+    if (none != NULL && ext_import(&seterr, "numpy", "seterr") != NULL)
+        before = PyObject_Call(seterr, none, modes);
+    bool good = before != NULL;
     Py_XDECREF(none);
-    return before;
+    Py_XDECREF(before);
+    return good ? 0 : -1;
 }
 
-/* Warns of what the loops have raised, as `errstate` was when they were called. */
+/* Warns of what the loops have raised, as `errstate` was when they were called: in a
+ * context of its own, so that nothing has to be put back, whatever happens. */
 static int
 tell(fused_program *p)
 {
     int flags = 0;
     for (int k = 0; k < p->count; k++)
         flags |= atomic_load(&p->steps[k].flags);
-    if (flags == 0)
-        return 0;
-    PyObject *before = set_modes(p->modes);
-    if (before == NULL)
-        return -1;
-    int failed = tell_in_order(p);
+    if (atomic_load(&p->failed))
+        return ext_fail(PyExc_SystemError, "a loop of a fused program has failed");
+    PyObject *context = flags == 0 ? NULL : PyContext_CopyCurrent();
+    if (context == NULL || PyContext_Enter(context) < 0) {
+        Py_XDECREF(context);
+        return flags == 0 ? 0 : -1;
+    }
+    int failed = set_modes(p->modes) < 0 || tell_in_order(p) < 0 ? -1 : 0;
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
-    Py_XDECREF(set_modes(before));
-    if (failed < 0)
-        PyErr_Restore(type, error, trace);
-    Py_DECREF(before);
+    PyContext_Exit(context);
+    PyErr_Restore(type, error, trace);
+    Py_DECREF(context);
     return failed;
 }
 
-/* Carries out what was put off. An exception is that of a warning which is one. */
+static void
+run(fused_program *p)
+{
+    fused_run(p);
+    p->ran = true;
+    program_count++;
+    step_count += p->count;
+    unwritten_count += p->unwritten;
+}
+
+/* Carries out what was put off. An exception is that of a warning which is one. What
+ * another thread has put off is computed, too; of its flags that thread tells, and it
+ * frees the program. */
 static int
 finish(void)
 {
     fused_program *p = program;
-    PyObject *type, *error, *trace;
+    if (!p->ran)
+        run(p);
+    if (p->thread != &own_thread)
+        return 0;
     program = NULL;
     ext_put_off = NULL;
+    PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace); /* of who looks at an array meanwhile */
-    fused_run(p);
-    program_count++;
-    step_count += p->count;
-    unwritten_count += p->unwritten;
     int failed = tell(p);
-    if (atomic_load(&p->failed))
-        failed = ext_fail(PyExc_SystemError, "a loop of a fused program has failed");
     program_free(p);
     if (type != NULL) {
         PyErr_Restore(type, error, trace);
@@ -154,8 +167,9 @@ times_in(PyObject *const *list, int count, const PyArrayObject *array)
     return times;
 }
 
-/* Whether nobody but tensors can write to an array: its memory is its own, and only one
- * tensor, the program and the call under way (`more` times) have references to it. */
+/* Whether nobody but the tensor that an array is of can write to it: its memory is its
+ * own, and only that tensor, the program and the call under way (`more` times) have
+ * references to it. */
 static bool
 is_sole(const fused_program *p, PyArrayObject *array, Py_ssize_t more)
 {
@@ -167,10 +181,29 @@ is_sole(const fused_program *p, PyArrayObject *array, Py_ssize_t more)
     return own && Py_REFCNT((PyObject *)array) == 1 + more;
 }
 
+/* Holds a copy of a small operand, which is in C order. NumPy's own copy gives the GIL
+ * away, and another thread would find the program as it is. */
+static int
+copy_small(fused_step *step, int k, PyArrayObject *array)
+{
+    PyObject *copy = PyArray_SimpleNew(PyArray_NDIM(array), PyArray_DIMS(array),
+                                       PyArray_TYPE(array));
+    if (copy == NULL) {
+        PyErr_Clear();
+        return -1;
+    }
+    step->held[k] = copy;
+    step->call.data[k] = PyArray_BYTES((PyArrayObject *)copy);
+    memcpy(step->call.data[k], PyArray_BYTES(array), (size_t)PyArray_NBYTES(array));
+    return 0;
+}
+
 typedef enum { PUT_OFF, NEW_PROGRAM, AT_ONCE } verdict; /* on a call */
 
+/* `owned`: which of the arrays are those of tensors, or new. */
 static verdict
-find_operands(const fused_program *p, fused_step *step, PyObject *const *argv)
+find_operands(const fused_program *p, fused_step *step, PyObject *const *argv,
+              const bool *owned)
 {
     const op_loop_call *c = &step->call;
     npy_intp size = c->rows * c->length;
@@ -185,14 +218,10 @@ find_operands(const fused_program *p, fused_step *step, PyObject *const *argv)
             continue;
         if (step->from[k] >= 0 || shows_result(p, array))
             return NEW_PROGRAM;
-        if (is_sole(p, array, times_in(argv, c->count, array)))
+        if (owned[k] && is_sole(p, array, times_in(argv, c->count, array)))
             step->held[k] = Py_NewRef(argv[k]);
-        else if (PyArray_NBYTES(array) <= bytes / SMALL) {
-            step->held[k] = PyArray_NewCopy(array, NPY_CORDER);
-            if (step->held[k] == NULL)
-                return AT_ONCE;
-            step->call.data[k] = PyArray_BYTES((PyArrayObject *)step->held[k]);
-        } else
+        else if (PyArray_NBYTES(array) > bytes / SMALL ||
+                 copy_small(step, k, array) < 0)
             return AT_ONCE;
     }
     return PUT_OFF;
@@ -235,43 +264,41 @@ modes_now(bool *flags)
         bool ignored = PyUnicode_CompareWithASCIIString(mode, "ignore") == 0;
         bool warned = PyUnicode_CompareWithASCIIString(mode, "warn") == 0;
         *flags |= !ignored;
-        if (!ignored && !warned) {
+        if (!ignored && !warned)
             Py_CLEAR(modes);
-            break;
-        }
     }
-    PyErr_Clear();
     return modes;
 }
 
-/* A program of this thread that takes a step under these modes; steals them. NULL: without
- * an exception there is none, or no memory for one; with one that of a program before. */
+static bool
+takes_step(const fused_program *p, PyObject *modes)
+{
+    return !p->ran && p->count < FUSED_MOST &&
+           PyObject_RichCompareBool(modes, p->modes, Py_EQ) == 1;
+}
+
+/* A program of this thread that takes a step under these modes; steals them. NULL without
+ * an exception: there is none, or no memory; with one: that of a program before. From here
+ * until the step is one of the program no code of others runs, and the GIL is not given
+ * away. */
 static fused_program *
 program_under(PyObject *modes, bool flags)
 {
-    if (program != NULL && program->thread != &own_thread) {
+    fused_program *p = NULL;
+    int failed = 0;
+    while (failed == 0 && program != NULL && program->thread == &own_thread &&
+           !takes_step(program, modes))
+        failed = finish(); /* which may run code that begins another one */
+    bool ours = program != NULL && program->thread == &own_thread;
+    if (failed == 0 && program == NULL)
+        p = PyMem_Calloc(1, sizeof *p);
+    if (p == NULL) {
         Py_DECREF(modes);
-        return NULL;
+        return failed == 0 && ours ? program : NULL;
     }
-    if (program != NULL &&
-        (program->count == FUSED_MOST ||
-         PyObject_RichCompareBool(modes, program->modes, Py_EQ) != 1) &&
-        finish() < 0) {
-        Py_DECREF(modes);
-        return NULL;
-    }
-    if (program != NULL) {
-        Py_DECREF(modes);
-        return program;
-    }
-    fused_program *p = PyMem_Calloc(1, sizeof *p);
-    if (p == NULL)
-        Py_DECREF(modes);
-    else {
-        p->modes = modes;
-        p->flags = flags;
-        p->thread = &own_thread;
-    }
+    p->modes = modes;
+    p->flags = flags;
+    p->thread = &own_thread;
     return p;
 }
 
@@ -282,10 +309,6 @@ add_step(fused_program *p, fused_step *step, op_entry *entry, const op_call *cal
 {
     op_loop_call *c = &step->call;
     bool before = ext_computing;
-    if (ext_handler_install() < 0) {
-        PyErr_Clear();
-        return NULL;
-    }
     ext_computing = true;
     PyObject *made = PyArray_SimpleNew(
         ndim, shape, c->loop->context->descriptors[c->count]->type_num);
@@ -314,7 +337,7 @@ add_step(fused_program *p, fused_step *step, op_entry *entry, const op_call *cal
  * once more, with a new program. */
 static PyObject *
 try_step(bool *again, op_entry *entry, const op_call *call, PyObject *const *argv,
-         const npy_intp *shape, int ndim)
+         const bool *owned, const npy_intp *shape, int ndim)
 {
     bool flags;
     PyObject *modes = modes_now(&flags), *made = NULL;
@@ -324,7 +347,7 @@ try_step(bool *again, op_entry *entry, const op_call *call, PyObject *const *arg
     fused_step *step = &p->steps[p->count];
     memset(step, 0, sizeof *step);
     verdict what = !op_loop_lay(&step->call, shape, ndim, entry, argv) ? AT_ONCE
-                   : fits_rows(p, &step->call) ? find_operands(p, step, argv)
+                   : fits_rows(p, &step->call) ? find_operands(p, step, argv, owned)
                                                : NEW_PROGRAM;
     if (what == PUT_OFF)
         made = add_step(p, step, entry, call, shape, ndim);
@@ -338,16 +361,21 @@ try_step(bool *again, op_entry *entry, const op_call *call, PyObject *const *arg
 }
 
 static PyObject *
-put_off(op_entry *entry, const op_call *call, PyObject *const *argv)
+put_off(op_entry *entry, const op_call *call, PyObject *const *argv, const bool *owned)
 {
     npy_intp shape[NPY_MAXDIMS];
     int64_t bytes;
     int ndim = op_loop_shape(shape, &bytes, argv, (int)entry->positional);
-    bool again =
-        ndim > 0 && bytes >= least_bytes && !op_loop_may_raise(entry, entry->loop);
+    bool again = ndim > 0 && bytes >= least_bytes &&
+                 PyArray_MultiplyList(shape, ndim) > 1 &&
+                 !op_loop_may_raise(entry, entry->loop);
     PyObject *made = NULL;
-    while (again)
-        again = false, made = try_step(&again, entry, call, argv, shape, ndim);
+    if (again && ext_handler_install() < 0)
+        return NULL;
+    while (again) {
+        again = false;
+        made = try_step(&again, entry, call, argv, owned, shape, ndim);
+    }
     return made;
 }
 
@@ -364,16 +392,22 @@ PyObject *
 op_fuse(op_entry *entry, const op_call *call, PyObject *const *moved)
 {
     PyObject *argv[OP_SHORT] = {NULL}, *made = NULL;
+    bool owned[OP_SHORT] = {false};
     int count = (int)entry->positional, held = 0;
-    if (!entry->ufunc || count > OP_SHORT || entry->kwnames != NULL ||
+    if (!op_shortcuts || !entry->ufunc || count > OP_SHORT || entry->kwnames != NULL ||
         entry->slot_count != count || (call->op->agrees != NULL && !entry->solo))
         return NULL;
-    while (held < count && (argv[held] = value_of(entry, call, moved, held)) != NULL)
+    while (held < count && (argv[held] = value_of(entry, call, moved, held)) != NULL) {
+        int k = entry->slots[held].index;
+        bool is_moved = moved != NULL && moved[k] != NULL;
+        owned[held] = is_moved || (entry->operands[k].stand_in == NULL &&
+                                   ext_is_tensor(call->operands[k]));
         Py_INCREF(argv[held++]);
+    }
     if (held == count && entry->loop == NULL && entry->runs <= OP_LOOP_ATTEMPTS)
         op_loop_find(entry, argv);
     if (held == count && entry->loop != NULL)
-        made = put_off(entry, call, argv);
+        made = put_off(entry, call, argv, owned);
     while (held > 0)
         Py_DECREF(argv[--held]);
     return made;

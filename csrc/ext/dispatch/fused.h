@@ -28,7 +28,8 @@ typedef struct {
         length;      /* of the steps that go by rows; 1 and all elements: none does */
     PyObject *modes; /* numpy.geterr() of its steps */
     bool flags;      /* some of them are not "ignore" */
-    void *thread;    /* the only one that adds steps */
+    void *thread;    /* the only one that adds steps, and tells of flags */
+    bool ran;        /* another one wanted elements */
     /* While it runs. */
     char *scratch; /* slots for each thread of the team */
     npy_intp slot_bytes, block;

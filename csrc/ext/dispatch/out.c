@@ -381,8 +381,6 @@ lie_apart(PyArrayObject *a, PyArrayObject *b)
 static int
 copy_result(PyArrayObject *target, PyArrayObject *array)
 {
-    if (ext_catch_up() < 0)
-        return -1;
     if (PyArray_DESCR(target) != PyArray_DESCR(array) ||
         !PyArray_SAMESHAPE(target, array) || !PyArray_ISBEHAVED(target) ||
         PyDataType_REFCHK(PyArray_DESCR(array)) || !lie_apart(target, array))
@@ -400,7 +398,9 @@ call_into_array(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     if (made == NULL)
         return NULL;
     int failed = -1;
-    if (ext_is_dtensor(made) || !ext_is_tensor(made))
+    if (ext_catch_up() < 0)
+        ; /* before `out` is said to be written to */
+    else if (ext_is_dtensor(made) || !ext_is_tensor(made))
         PyErr_Format(PyExc_TypeError,
                      "%U: the result is distributed, out= is an array of this rank; "
                      "give a DTensor",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from contextlib import ContextDecorator
 from typing import ParamSpec, TypeVar
@@ -13,6 +14,13 @@ __all__ = ["fuse", "fused"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+
+
+class _Before(threading.local):
+    """What each thread has left to come back to."""
+
+    def __init__(self) -> None:
+        self.modes: list[bool] = []
 
 
 class fused(ContextDecorator):
@@ -30,7 +38,8 @@ class fused(ContextDecorator):
     also those of a backward pass within the block. Everything else runs at once, after
     what was put off. So does a call one of whose large operands has an ndarray that the
     program may hold, too (of `from_local`, `as_tensor`, `to_local`): it could be
-    written to meanwhile.
+    written to meanwhile. What is written within the block to a raw address that was
+    taken before (``x.ctypes.data``) is not seen.
 
     Local: nothing is sent, and ranks need not enter it together.
 
@@ -63,13 +72,16 @@ class fused(ContextDecorator):
     """
 
     def __init__(self) -> None:
-        self._before: list[bool] = []
+        self._before = _Before()
+
+    def _recreate_cm(self) -> fused:
+        return fused()
 
     def __enter__(self) -> None:
-        self._before.append(_C.set_fusing(True))
+        self._before.modes.append(_C.set_fusing(True))
 
     def __exit__(self, *exception: object) -> None:
-        _C.set_fusing(self._before.pop())
+        _C.set_fusing(self._before.modes.pop())
 
 
 def fuse(function: Callable[_P, _R]) -> Callable[_P, _R]:
