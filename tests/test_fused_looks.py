@@ -164,7 +164,7 @@ def test_a_child_of_fork_finds_the_elements(threads):
 # --- others meanwhile -----------------------------------------------------------------
 
 
-def test_threads_that_fuse_and_look_at_once():
+def test_threads_that_fuse_and_look_at_once(threads):
     _C.set_fused_bytes(1 << 18)
     x, row = np.ones((64, 4096)), np.arange(4096.0)
     given, wrong, end = dtensor.tensor(x), [], time.monotonic() + 1
@@ -179,7 +179,11 @@ def test_threads_that_fuse_and_look_at_once():
         while time.monotonic() < end:
             wrong.append(bits(given) != bits(x))
 
-    others = [threading.Thread(target=f) for f in (chain, chain, look)]
+    def resize():
+        while time.monotonic() < end:
+            threads(1 + len(wrong) % 4)
+
+    others = [threading.Thread(target=f) for f in (chain, chain, look, resize)]
     for other in others:
         other.start()
     for other in others:

@@ -157,8 +157,8 @@ PyObject *ext_switch(bool *on, PyObject *wanted);
 PyObject *ext_array(int ndim, const int64_t *shape, dt_dtype dtype);
 /* The same of the shape of one. */
 PyObject *ext_array_like(PyArrayObject *array, dt_dtype dtype);
-/* Whether the base of an array is memory of ours that it alone shows. */
-bool ext_memory_is_ours(PyObject *base);
+/* Whether an array has its memory to itself: NumPy's own, or a block of ours. */
+bool ext_has_own_memory(PyArrayObject *array);
 extern PyMethodDef ext_memory_methods[];
 
 /* --- handler.c --- */

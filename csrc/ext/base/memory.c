@@ -25,9 +25,11 @@ static PyTypeObject block_type = {
 };
 
 bool
-ext_memory_is_ours(PyObject *base)
+ext_has_own_memory(PyArrayObject *array)
 {
-    return Py_TYPE(base) == &block_type;
+    PyObject *base = PyArray_BASE(array);
+    return base == NULL ? PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA)
+                        : Py_TYPE(base) == &block_type && Py_REFCNT(base) == 1;
 }
 
 static BlockObject *

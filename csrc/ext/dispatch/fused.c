@@ -173,12 +173,9 @@ times_in(PyObject *const *list, int count, const PyArrayObject *array)
 static bool
 is_sole(const fused_program *p, PyArrayObject *array, Py_ssize_t more)
 {
-    PyObject *base = PyArray_BASE(array);
-    bool own = base == NULL ? PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA)
-                            : ext_memory_is_ours(base) && Py_REFCNT(base) == 1;
     for (int k = 0; k <= p->count; k++) /* with the step that is made */
         more += times_in(p->steps[k].held, OP_SHORT, array);
-    return own && Py_REFCNT((PyObject *)array) == 1 + more;
+    return ext_has_own_memory(array) && Py_REFCNT((PyObject *)array) == 1 + more;
 }
 
 /* Holds a copy of a small operand, which is in C order. NumPy's own copy gives the GIL

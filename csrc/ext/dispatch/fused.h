@@ -24,14 +24,15 @@ typedef struct {
 typedef struct {
     fused_step steps[FUSED_MOST];
     int count;
-    npy_intp rows,
-        length;      /* of the steps that go by rows; 1 and all elements: none does */
+    npy_intp rows;   /* of the steps that go by rows; 1: none does */
+    npy_intp length; /* of a row; or all elements */
     PyObject *modes; /* numpy.geterr() of its steps */
     bool flags;      /* some of them are not "ignore" */
     void *thread;    /* the only one that adds steps, and tells of flags */
     bool ran;        /* another one wanted elements */
     /* While it runs. */
-    char *scratch; /* slots for each thread of the team */
+    int threads;   /* at most: another thread may set how many there are */
+    char *scratch; /* slots for each of them */
     npy_intp slot_bytes, block;
     int slots, unwritten;
     atomic_bool failed;

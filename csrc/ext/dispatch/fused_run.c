@@ -55,7 +55,8 @@ assign_slots(fused_program *p)
 static void
 take_slots(fused_program *p)
 {
-    size_t bytes = (size_t)p->slots * (size_t)p->slot_bytes * (size_t)dt_team_size();
+    p->threads = dt_team_size();
+    size_t bytes = (size_t)p->slots * (size_t)p->slot_bytes * (size_t)p->threads;
     p->scratch = bytes == 0 ? NULL : dt_memory_take(bytes);
     for (int k = 0; p->scratch == NULL && k < p->count; k++)
         p->steps[k].slot = -1;
@@ -151,9 +152,9 @@ fused_run(fused_program *p)
     for (int k = 0; k < p->count; k++)
         size += size_of(&p->steps[k], p->steps[k].call.count);
     if (p->rows > 1)
-        dt_team_run(p->rows, p->length * size, run_part, p);
+        dt_team_run_by(p->threads, p->rows, p->length * size, run_part, p);
     else
-        dt_team_run(p->length, size, run_part, p);
+        dt_team_run_by(p->threads, p->length, size, run_part, p);
     if (p->scratch != NULL)
         dt_memory_give(p->scratch);
 }

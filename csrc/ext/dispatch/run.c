@@ -173,10 +173,11 @@ static PyObject *
 call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObject *out)
 {
     PyObject *result = NULL;
-    if (op_aside.fuses && out == NULL)
+    if (out == NULL && op_aside.fuses) {
         result = op_fuse(entry, call, moved);
-    if (result != NULL || (op_aside.fuses && PyErr_Occurred()))
-        return result;
+        if (result != NULL || PyErr_Occurred())
+            return result;
+    }
     PyObject *space[OP_INLINE + 2], **argv = space;
     PyObject *lists[OP_LISTS];
     int list_count = 0;

@@ -126,10 +126,8 @@ is_sole(PyObject *tensor)
         PyObject *base = PyArray_BASE((PyArrayObject *)array);
         if (!PyArray_ISWRITEABLE((PyArrayObject *)array))
             return false;
-        if (base == NULL)
-            return PyArray_CHKFLAGS((PyArrayObject *)array, NPY_ARRAY_OWNDATA);
-        if (!PyArray_Check(base)) /* the memory of csrc/ext/base/memory.c */
-            return Py_REFCNT(base) == 1;
+        if (base == NULL || !PyArray_Check(base))
+            return ext_has_own_memory((PyArrayObject *)array);
         array = base;
     }
     return false;
