@@ -11,6 +11,7 @@ from rows import SUM, VALUE, Sample, each
 import dtensor
 from dtensor.ops.model.activation import relu, sigmoid as sigmoid_operator
 from dtensor.ops.model.activation_gradient import activation_backward
+from dtensor.ops.model.channels import channel_mix, channel_squares, channel_sums
 from dtensor.ops.model.norm_gradient import norm_backward
 
 # --- activations ----------------------------------------------------------------------
@@ -261,6 +262,10 @@ NORMS = [
 ]
 
 
+def each_channel(x):
+    return x.sum((0, *range(2, x.ndim)))
+
+
 def norm_grads(g, x, w):
     """The gradients of layer_norm over the last dim."""
     n = centred(x, 1)
@@ -299,10 +304,53 @@ NORM_GRADIENTS = [
     ),
 ]
 
+CHANNELS = [
+    sample
+    for words in ("d5,6 d6", "d5,4,3 d4", "f3,7,2,2 f7")
+    for sample in (
+        Sample(
+            "channel_squares",
+            channel_squares,
+            words,
+            SUM,
+            lambda x, m: each_channel((x - channels(m, x)) ** 2),
+        ),
+        Sample(
+            "channel_sums",
+            lambda x, m: channel_sums(x + 1, x, m),
+            words,
+            SUM,
+            lambda x, m: (
+                each_channel(x + 1),
+                each_channel((x + 1) * (x - channels(m, x))),
+            ),
+        ),
+        Sample(
+            "channel_mix",
+            lambda x, m: channel_mix(x, m, m * 2),
+            words,
+            SUM,
+            lambda x, m: (x - channels(m, x)) * channels(m * 2, x),
+        ),
+        Sample(
+            "channel_mix",
+            lambda x, m: channel_mix(x, m, m * 2, m + 1, x * 3, m),
+            words,
+            SUM,
+            lambda x, m: (
+                (x - channels(m, x)) * channels(m * 2, x)
+                + channels(m + 1, x)
+                + x * 3 * channels(m, x)
+            ),
+        ),
+    )
+]
+
 ROWS = [
     *ONE_BY_ONE,
     *GRADIENTS,
     *NORMS,
     *NORM_GRADIENTS,
+    *CHANNELS,
     *samples_loss.ROWS,
 ]

@@ -39,6 +39,10 @@ KERNELS = {
     "group_norm": lambda x: F.group_norm(
         x[:, :1000].reshape(ROWS, 20, 50), 4, x[0, :20], x[1, :20]
     ),
+    "batch_norm": lambda x: F.batch_norm(x, None, None, x[0], x[1], training=True),
+    "batch_norm of images": lambda x: F.batch_norm(
+        x[:, :1000].reshape(ROWS, 20, 50), None, None, x[0, :20], x[1, :20], True
+    ),
     "cross_entropy": lambda x: F.cross_entropy(x, np.arange(ROWS), reduction="none"),
     "cross_entropy of images": lambda x: F.cross_entropy(
         x[:, :1000].reshape(ROWS, 10, 100),

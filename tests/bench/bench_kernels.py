@@ -38,6 +38,7 @@ SIZES = {
     "layer_norm": (TOKENS, WIDTH),
     "rms_norm": (TOKENS, WIDTH),
     "group_norm": (8, 32, 16, 16),
+    "batch_norm": (8, 32, 16, 16),
     "gelu": (TOKENS, HIDDEN),
     "gelu_tanh": (TOKENS, HIDDEN),
     "silu": (TOKENS, HIDDEN),
@@ -56,7 +57,7 @@ def arrays(name: str) -> tuple[Any, ...]:
     """x, a gradient, two rows of weights, and classes."""
     rng = np.random.default_rng(0)
     shape = SIZES[name]
-    channels = shape[1] if name == "group_norm" else shape[-1]
+    channels = shape[1] if name in ("group_norm", "batch_norm") else shape[-1]
     x, g = (rng.standard_normal(shape).astype("f") for _ in range(2))
     w, b = (rng.standard_normal(channels).astype("f") for _ in range(2))
     return x, g, w, b, rng.integers(0, shape[-1], shape[0])
@@ -68,6 +69,7 @@ def arrays(name: str) -> tuple[Any, ...]:
 def ours() -> Calls:
     import dtensor
     from dtensor import ops
+    from dtensor.nn import functional
     from dtensor.ops.model.activation import relu, sigmoid
     from dtensor.ops.model.activation_gradient import activation_backward as back
     from dtensor.ops.model.cross_entropy import class_loss_backward
@@ -112,6 +114,14 @@ def ours() -> Calls:
         "group_norm",
         lambda x, w, b, t: ops.group_norm(x, 8, w, b),
         lambda g, x, y, w, b, t: norm_backward(g, x, w, "group_norm", 1e-5, 4, 7),
+    )
+    x, g, w, b, _ = arrays("batch_norm")
+    of = [dtensor.tensor(v, requires_grad=True) for v in (x, w, b)]
+    out = functional.batch_norm(of[0], None, None, *of[1:], training=True)
+    add(
+        "batch_norm",
+        lambda x, w, b, t: functional.batch_norm(x, None, None, w, b, training=True),
+        lambda g, *_: dtensor.autograd.grad(out, of, g, retain_graph=True),
     )
     for name, forward, kernel, numbers in (
         ("gelu", ops.gelu, "gelu", ()),
@@ -205,10 +215,18 @@ def theirs() -> Calls:
         x, g, w, *_ = map(torch.from_numpy, arrays("rms_norm"))
         leaves = [x.requires_grad_(), w.requires_grad_()]
         out = F.rms_norm(x, (WIDTH,), w)
+        x, _, w, b, _ = map(torch.from_numpy, arrays("batch_norm"))
+        of = [x.requires_grad_(), w.requires_grad_(), b.requires_grad_()]
+        normed = F.batch_norm(x, None, None, w, b, training=True)
     add(
         "rms_norm",
         lambda x, w, b, t: F.rms_norm(x, (WIDTH,), w),
         lambda g, *_: torch.autograd.grad(out, leaves, g, retain_graph=True),
+    )
+    add(
+        "batch_norm",
+        lambda x, w, b, t: F.batch_norm(x, None, None, w, b, training=True),
+        lambda g, *_: torch.autograd.grad(normed, of, g, retain_graph=True),
     )
     for name, forward, backward in (
         ("gelu", F.gelu, aten.gelu_backward),

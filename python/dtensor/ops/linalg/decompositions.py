@@ -17,13 +17,13 @@ from dtensor._C import DTensor
 from dtensor._core.device import is_meta
 from dtensor.ops._make.operator import Operand, Rule, call, implements, operator
 from dtensor.ops._make.parts import inside, local
+from dtensor.ops._make.recorded import recorded
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg import factors as _factors, gradient as back, spectra, square
 from dtensor.ops.linalg.adjoint import adjoint, conj
 from dtensor.ops.linalg.factors import *  # noqa: F403
 from dtensor.ops.linalg.factors import lengths
 from dtensor.ops.linalg.large import is_large
-from dtensor.ops.linalg.recorded import recorded
 
 __all__ = [
     "cholesky",

@@ -15,10 +15,10 @@ from numpy.linalg import LinAlgError
 
 from dtensor.ops._make.composite import within
 from dtensor.ops._make.operator import Operand, Rule, call, implements, operator
+from dtensor.ops._make.recorded import recorded
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg import gradient as back, spectra, square, tall
 from dtensor.ops.linalg.large import is_large
-from dtensor.ops.linalg.recorded import recorded
 from dtensor.ops.linalg.tall_parts import is_tall, is_wide
 
 __all__ = ["cond", "matrix_rank", "pinv", "qr", "svd", "svdvals"]

@@ -8,10 +8,10 @@ from numpy.linalg import LinAlgError
 from dtensor.ops._make.composite import array_of, composite
 from dtensor.ops._make.operator import Operand, call, implements, operator
 from dtensor.ops._make.parts import number_of
+from dtensor.ops._make.recorded import recorded
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg.adjoint import adjoint
 from dtensor.ops.linalg.gradient import of_least_squares
-from dtensor.ops.linalg.recorded import recorded
 from dtensor.ops.linalg.tall_parts import Factors, by_rows, is_tall, is_wide
 
 __all__ = ["lstsq"]

@@ -27,6 +27,7 @@ from dtensor.ops._make.operator import (
     operator,
 )
 from dtensor.ops._make.out import exact_out
+from dtensor.ops._make.recorded import recorded
 from dtensor.ops._make.words import Answer, group, rule
 from dtensor.ops.linalg import vectors as _vectors
 from dtensor.ops.linalg.adjoint import (
@@ -38,7 +39,6 @@ from dtensor.ops.linalg.adjoint import (
     right_of,
 )
 from dtensor.ops.linalg.product_parts import in_panels, multiply
-from dtensor.ops.linalg.recorded import recorded
 from dtensor.ops.linalg.vectors import *  # noqa: F403
 from dtensor.ops.linalg.vectors import given
 from dtensor.ops.shape.view import expand_dims, ravel, reshape

@@ -6,14 +6,22 @@ is reduced once, a number for each channel, and so are their gradients.
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dtensor._C import DTensor
-from dtensor.autograd.grad_mode import no_grad
+from dtensor.autograd.grad_mode import is_grad_enabled, no_grad
 from dtensor.ops._make.composite import as_dtype, settled
 from dtensor.ops._make.elementwise import is_floating
+from dtensor.ops._make.recorded import recorded
+from dtensor.ops.model.channels import (
+    channel_mix,
+    channel_squares,
+    channel_sums,
+    gathered,
+)
 
 __all__ = ["Reduce", "batch_norm", "normalized", "update"]
 
@@ -24,15 +32,56 @@ class _Batch:
     """What the mean of a channel is of: a tensor, or what ranks have together."""
 
     def __init__(self, x: Any, reduce: Reduce | None) -> None:
-        self.reduce = reduce or (lambda sums: settled("batch_norm", sums))
-        self.count = math.prod((x.shape[0], *x.shape[2:]))
-        if reduce is not None:
-            self.count = int(reduce(np.asarray(self.count)))
+        self.across = reduce
+        count = math.prod((x.shape[0], *x.shape[2:]))
+        self.count = count if reduce is None else int(reduce(np.asarray(count)))
 
-    def mean(self, x: Any) -> Any:
-        """Return the mean of each channel, whole on every rank that has the channel."""
-        sums = np.sum(x, axis=(0, *range(2, x.ndim)))
-        return self.reduce(sums) / max(1, self.count)
+    def total(self, sums: Any) -> Any:
+        """Return sums for each channel, whole on every rank that has the channel."""
+        return self.across(sums) if self.across else settled("batch_norm", sums)
+
+    def statistics(self, x: Any) -> tuple[Any, Any]:
+        """Return the mean and the biased variance of each channel."""
+        mean = self.total(gathered(x)) / max(1, self.count)
+        squares = channel_squares(x, mean)
+        if isinstance(x, np.ndarray):  # which goes with tensors of any mesh
+            squares = np.asarray(squares)
+        return mean, self.total(squares) / max(1, self.count)
+
+
+def _normed(x: Any, weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> Any:
+    scale = 1 / np.sqrt(var + eps)
+    return channel_mix(x, mean, scale if weight is None else scale * weight, bias)
+
+
+def _back(
+    batch: _Batch,
+    grad: Any,
+    _out: Any,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    mean: Any,
+    var: Any,
+    eps: float,
+) -> tuple[Any, Any, Any]:
+    """Return the gradients where `mean` and `var` are those of the batch: with
+    n = (x - mean) scale and h = grad weight,
+
+        dx = (h - mean of h - n mean of h n) scale
+    """
+    if is_grad_enabled():  # the gradients have one, too, through the statistics
+        mean, var = batch.statistics(x)
+    scale = 1 / np.sqrt(var + eps)
+    factor = scale if weight is None else scale * weight
+    own = sums, products = channel_sums(grad, x, mean)
+    sums, products = batch.total(sums), batch.total(products)
+    shift = factor / -max(1, batch.count)
+    slope = shift * scale**2
+    dx = channel_mix(x, mean, slope * products, shift * sums, grad, factor)
+    of_bias, of_scale = own if batch.across else (sums, products)
+    dweight = None if weight is None else of_scale * scale
+    return dx, dweight, None if bias is None else of_bias
 
 
 def _check(
@@ -102,22 +151,17 @@ def normalized(
     _check(input, batch.count, training, eps, vectors)
     wide = np.dtype(np.float32) if np.dtype(input.dtype).itemsize == 2 else input.dtype
     x = as_dtype(settled("batch_norm", input), wide)
-    # Over all dims after the channels.
-    lead = (slice(None), *(None,) * (x.ndim - 2))
-    mean = batch.mean(x) if training else as_dtype(running_mean, wide)
-    off = x - mean[lead]
-    var = batch.mean(off * off) if training else as_dtype(running_var, wide)
-    if training and running_mean is not None and batch.count:
-        with no_grad():
+    affine = [None if v is None else as_dtype(v, wide) for v in (weight, bias)]
+    if not training:
+        mean, var = as_dtype(running_mean, wide), as_dtype(running_var, wide)
+        return as_dtype(_normed(x, *affine, mean, var, eps), input.dtype)
+    with no_grad():
+        mean, var = batch.statistics(x)
+        if running_mean is not None and batch.count:
             update(running_mean, mean, momentum)
-            unbiased = batch.count / (batch.count - 1)
-            update(running_var, var * unbiased, momentum)
-    scale = 1 / np.sqrt(var + eps)
-    if weight is not None:
-        scale = scale * as_dtype(weight, wide)
-    out = off * scale[lead]
-    if bias is not None:
-        out = out + as_dtype(bias, wide)[lead]
+            update(running_var, var * (batch.count / (batch.count - 1)), momentum)
+    back = partial(_back, batch)
+    out = recorded("batch_norm", _normed, back, (x, *affine), mean, var, eps)
     return as_dtype(out, input.dtype)
 
 
