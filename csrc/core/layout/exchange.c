@@ -464,14 +464,15 @@ count_turns(int64_t *peers, int64_t *elements, walk *w)
     count_product(peers, elements, &lacking, -1);
 }
 
-void
+bool
 dt_exchange_count(int64_t *messages, int64_t *elements, const dt_exchange *exchange,
                   int64_t rank)
 {
     walk w;
     *messages = *elements = 0;
     if (!walk_begin(&w, exchange, rank, true))
-        return;
+        return true;
+    bool counted = w.one_mesh || walk_overlaps(&w, NULL);
     if (w.one_mesh) {
         int64_t peers = 0, volume = 0;
         if (w.turns.count > 0)
@@ -481,11 +482,12 @@ dt_exchange_count(int64_t *messages, int64_t *elements, const dt_exchange *excha
         int64_t kept = dt_exchange_kept(exchange, rank);
         *messages = peers - (kept > 0);
         *elements = volume - kept;
-    } else if (walk_overlaps(&w, NULL)) {
+    } else if (counted) {
         tally t = {.rank = rank, .ndim = w.mine->ndim};
         walk_all(&w, add_to_tally, &t);
         *messages = t.messages;
         *elements = t.elements;
     }
     walk_end(&w);
+    return counted;
 }

@@ -62,8 +62,9 @@ void dt_piece_unpack(char *array, const int64_t *stride, const char *packed,
                      const dt_piece *piece, int ndim, size_t itemsize);
 
 /* How many messages of how many elements a rank sends in all, itself left out: without
- * making the pieces, where both layouts are on one mesh. */
-void dt_exchange_count(int64_t *messages, int64_t *elements,
+ * making the pieces, where both layouts are on one mesh. False for want of memory, which
+ * only two meshes take. */
+bool dt_exchange_count(int64_t *messages, int64_t *elements,
                        const dt_exchange *exchange, int64_t rank);
 
 /* How many elements one rank sends another, or keeps; on one mesh, which has both. */

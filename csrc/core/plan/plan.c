@@ -177,6 +177,8 @@ try_family(contest *c, dt_context *context, dt_family family, const dt_cost *cos
         if (c->found && trial->seconds > c->price)
             break; /* it is not the best */
         dt_step_price(&step, &trial->steps[k], cost);
+        if (step.failed && status == DT_OK) /* another rank's plan may be another one */
+            status = dt_fail(err, DT_MEMORY, "no memory to price a plan");
         trial->seconds += step.seconds;
         trial->by_messages += step.by_messages;
         messages += step.messages;

@@ -87,6 +87,7 @@ typedef struct {
     int64_t waits;        /* for messages that are not counted, one by one */
     int64_t bytes_copied; /* within the rank */
     int64_t bytes_before, bytes_after; /* of its part */
+    bool failed; /* for want of memory: what is sent is not known */
 } dt_traffic;
 
 void dt_step_traffic(dt_traffic *out, const dt_step *step, int64_t rank);
@@ -105,6 +106,7 @@ typedef struct {
     double seconds;     /* as it is expected to go, by tree or by messages */
     double by_messages; /* dt_step_seconds */
     int64_t messages;   /* that a rank sends */
+    bool failed;        /* for want of memory */
 } dt_price;
 
 void dt_step_price(dt_price *out, const dt_step *step, const dt_cost *cost);

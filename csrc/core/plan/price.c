@@ -5,7 +5,7 @@
 /* The busiest of a few ranks of a mesh: the first has the longest parts, the others are
  * not on the diagonal on which nothing moves when an order changes. */
 static double
-mesh_price(int64_t *messages, const dt_step *step, const dt_cost *cost, dt_link link,
+mesh_price(dt_price *out, const dt_step *step, const dt_cost *cost, dt_link link,
            const dt_mesh *mesh, bool by_tree)
 {
     int64_t sample[] = {0, 1, mesh->size - 2};
@@ -18,35 +18,37 @@ mesh_price(int64_t *messages, const dt_step *step, const dt_cost *cost, dt_link 
                                                       dt_mesh_rank(mesh, sample[k]));
         double seconds = dt_traffic_seconds(&t, cost, link);
         most = seconds > most ? seconds : most;
-        *messages = t.messages > *messages ? t.messages : *messages;
+        out->messages = t.messages > out->messages ? t.messages : out->messages;
+        out->failed |= t.failed;
     }
     return most;
 }
 
 static double
-step_price(int64_t *messages, const dt_step *step, const dt_cost *cost, bool by_tree)
+step_price(dt_price *out, const dt_step *step, const dt_cost *cost, bool by_tree)
 {
     dt_link link = dt_step_link(step, cost);
-    *messages = 0;
-    double seconds = mesh_price(messages, step, cost, link, step->from->mesh, by_tree);
+    out->messages = 0;
+    double seconds = mesh_price(out, step, cost, link, step->from->mesh, by_tree);
     if (dt_mesh_same_ranks(step->from->mesh, step->to->mesh))
         return seconds;
-    double there = mesh_price(messages, step, cost, link, step->to->mesh, by_tree);
+    double there = mesh_price(out, step, cost, link, step->to->mesh, by_tree);
     return seconds > there ? seconds : there;
 }
 
 double
 dt_step_seconds(const dt_step *step, const dt_cost *cost)
 {
-    int64_t messages;
-    return step_price(&messages, step, cost, false);
+    dt_price price = {0};
+    return step_price(&price, step, cost, false);
 }
 
 void
 dt_step_price(dt_price *out, const dt_step *step, const dt_cost *cost)
 {
-    out->by_messages = step_price(&out->messages, step, cost, false);
+    out->failed = false;
+    out->by_messages = step_price(out, step, cost, false);
     out->seconds = out->by_messages;
     if (dt_tree_quick(step) && dt_tree_pays(step))
-        out->seconds = step_price(&out->messages, step, cost, true);
+        out->seconds = step_price(out, step, cost, true);
 }

@@ -71,7 +71,7 @@ exchange_traffic(dt_traffic *out, const dt_step *step, unsigned reduced, int64_t
     int64_t size = (int64_t)dt_dtype_size(step->from->dtype);
     int64_t made = (int64_t)dt_dtype_size(step->to->dtype);
     int64_t elements;
-    dt_exchange_count(&out->messages, &elements, &exchange, rank);
+    out->failed = !dt_exchange_count(&out->messages, &elements, &exchange, rank);
     int64_t kept = size * dt_exchange_kept(&exchange, rank);
     out->bytes_sent = size * elements;
     out->bytes_copied = kept;
