@@ -135,6 +135,9 @@ bool op_loop_is_shared(const op_entry *entry, PyObject *const *argv);
 bool op_loop_shared(PyObject **result, const op_entry *entry, PyObject *const *argv,
                     PyObject *out);
 
+/* sum.c: whether threads have shared a sum of all elements; *result as above. */
+bool op_sum_shared(PyObject **result, op_entry *entry, PyObject *const *argv);
+
 /* --- fused.c: calls that are put off --- */
 
 /* The result of a call that runs later, as a new array whose elements are not there yet;

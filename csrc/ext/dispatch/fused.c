@@ -37,69 +37,6 @@ program_free(fused_program *p)
     PyMem_Free(p);
 }
 
-/* Maybe on this rank alone, as kernel_failed in run.c. */
-static void
-step_failed(const fused_step *step)
-{
-    if (!step->entry->traced)
-        ext_local_failed(step->op->local, step->op->text);
-    else
-        ext_note_failure(step->entry->results[0].layout->mesh->mesh, step->lineage,
-                         step->op->text);
-}
-
-static int
-tell_in_order(fused_program *p)
-{
-    for (int k = 0; k < p->count; k++) {
-        fused_step *step = &p->steps[k];
-        int flags = atomic_load(&step->flags);
-        if (flags != 0 && op_loop_tell(step->entry, flags) < 0) {
-            step_failed(step);
-            return -1;
-        }
-    }
-    return 0;
-}
-
-/* numpy.seterr(**modes) */
-static int
-set_modes(PyObject *modes)
-{
-    static PyObject *seterr;
-    PyObject *none = PyTuple_New(0), *before = NULL;
-    if (none != NULL && ext_import(&seterr, "numpy", "seterr") != NULL)
-        before = PyObject_Call(seterr, none, modes);
-    bool good = before != NULL;
-    Py_XDECREF(none);
-    Py_XDECREF(before);
-    return good ? 0 : -1;
-}
-
-/* Warns of what the loops have raised, as `errstate` was when they were called: in a
- * context of its own, so that nothing has to be put back, whatever happens. */
-static int
-tell(fused_program *p)
-{
-    int flags = 0;
-    for (int k = 0; k < p->count; k++)
-        flags |= atomic_load(&p->steps[k].flags);
-    if (atomic_load(&p->failed))
-        return ext_fail(PyExc_SystemError, "a loop of a fused program has failed");
-    PyObject *context = flags == 0 ? NULL : PyContext_CopyCurrent();
-    if (context == NULL || PyContext_Enter(context) < 0) {
-        Py_XDECREF(context);
-        return flags == 0 ? 0 : -1;
-    }
-    int failed = set_modes(p->modes) < 0 || tell_in_order(p) < 0 ? -1 : 0;
-    PyObject *type, *error, *trace;
-    PyErr_Fetch(&type, &error, &trace);
-    PyContext_Exit(context);
-    PyErr_Restore(type, error, trace);
-    Py_DECREF(context);
-    return failed;
-}
-
 static void
 run(fused_program *p)
 {
@@ -125,7 +62,7 @@ finish(void)
     ext_put_off = NULL;
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace); /* of who looks at an array meanwhile */
-    int failed = tell(p);
+    int failed = fused_tell(p);
     program_free(p);
     if (type != NULL) {
         PyErr_Restore(type, error, trace);
@@ -207,7 +144,6 @@ find_operands(const fused_program *p, fused_step *step, PyObject *const *argv,
     npy_intp bytes = size * PyDataType_ELSIZE(c->loop->context->descriptors[c->count]);
     for (int k = 0; k < c->count; k++) {
         PyArrayObject *array = (PyArrayObject *)argv[k];
-        step->from[k] = -1;
         if (!PyArray_CheckExact(argv[k]))
             continue;
         step->from[k] = step_of(p, argv[k]);
@@ -224,7 +160,8 @@ find_operands(const fused_program *p, fused_step *step, PyObject *const *argv,
     return PUT_OFF;
 }
 
-/* Whether a step goes by the same rows as those before, or by elements. */
+/* Whether a step goes by the same rows as those before, or by elements; as all do that
+ * are summed. */
 static bool
 fits_rows(fused_program *p, const op_loop_call *c)
 {
@@ -233,7 +170,7 @@ fits_rows(fused_program *p, const op_loop_call *c)
         p->length = c->length;
         return true;
     }
-    if (c->rows * c->length != p->rows * p->length)
+    if (c->rows * c->length != p->rows * p->length || (p->sums > 0 && c->rows > 1))
         return false;
     if (c->rows == 1 || p->rows == 1) {
         p->length = c->rows == 1 ? p->length : c->length;
@@ -299,6 +236,32 @@ program_under(PyObject *modes, bool flags)
     return p;
 }
 
+/* The step becomes one of the program, with an array for its result: a new reference.
+ * Without one, nothing happens. */
+static PyObject *
+enter(fused_program *p, fused_step *step, op_entry *entry, const op_call *call,
+      PyObject *made)
+{
+    if (made == NULL) {
+        PyErr_Clear(); /* NumPy says so */
+        return NULL;
+    }
+    step->result = (PyArrayObject *)Py_NewRef(made);
+    step->entry = entry;
+    entry->refs++;
+    step->op = (OperatorObject *)Py_NewRef((PyObject *)call->op);
+    step->lineage = call->lineage;
+    step->last = p->count;
+    for (int k = 0; k < OP_SHORT; k++)
+        if (step->from[k] >= 0)
+            p->steps[step->from[k]].last = p->count;
+    p->count++;
+    p->sums += fused_is_sum(step);
+    program = p;
+    ext_put_off = finish;
+    return made;
+}
+
 /* A new array for the result of the step, which is then one of the program. */
 static PyObject *
 add_step(fused_program *p, fused_step *step, op_entry *entry, const op_call *call,
@@ -310,24 +273,19 @@ add_step(fused_program *p, fused_step *step, op_entry *entry, const op_call *cal
     PyObject *made = PyArray_SimpleNew(
         ndim, shape, c->loop->context->descriptors[c->count]->type_num);
     ext_computing = before;
-    if (made == NULL) {
-        PyErr_Clear(); /* the ufunc says so */
-        return NULL;
-    }
-    c->data[c->count] = PyArray_BYTES((PyArrayObject *)made);
-    step->result = (PyArrayObject *)Py_NewRef(made);
-    step->entry = entry;
-    entry->refs++;
-    step->op = (OperatorObject *)Py_NewRef((PyObject *)call->op);
-    step->lineage = call->lineage;
-    step->last = p->count;
-    for (int k = 0; k < c->count; k++)
-        if (step->from[k] >= 0)
-            p->steps[step->from[k]].last = p->count;
-    p->count++;
-    program = p;
-    ext_put_off = finish;
-    return made;
+    if (made != NULL)
+        c->data[c->count] = PyArray_BYTES((PyArrayObject *)made);
+    return enter(p, step, entry, call, made);
+}
+
+static fused_step *
+new_step(fused_program *p)
+{
+    fused_step *step = &p->steps[p->count];
+    memset(step, 0, sizeof *step);
+    for (int k = 0; k < OP_SHORT; k++)
+        step->from[k] = -1;
+    return step;
 }
 
 /* The result of a call that has become a step; NULL with an exception, or with *again:
@@ -341,8 +299,7 @@ try_step(bool *again, op_entry *entry, const op_call *call, PyObject *const *arg
     fused_program *p = modes == NULL ? NULL : program_under(modes, flags);
     if (p == NULL)
         return NULL;
-    fused_step *step = &p->steps[p->count];
-    memset(step, 0, sizeof *step);
+    fused_step *step = new_step(p);
     verdict what = !op_loop_lay(&step->call, shape, ndim, entry, argv) ? AT_ONCE
                    : fits_rows(p, &step->call) ? find_operands(p, step, argv, owned)
                                                : NEW_PROGRAM;
@@ -376,6 +333,29 @@ put_off(op_entry *entry, const op_call *call, PyObject *const *argv, const bool 
     return made;
 }
 
+/* The result of a sum of what a step gives that goes by elements; NULL without an
+ * exception: it is to be made at once. */
+static PyObject *
+put_off_sum(op_entry *entry, const op_call *call, PyObject *array)
+{
+    bool flags;
+    op_sum sum;
+    PyObject *modes = modes_now(&flags);
+    fused_program *p = program; /* after code of others */
+    int from = modes == NULL || p == NULL || p->thread != &own_thread || p->rows > 1 ||
+                       !takes_step(p, modes)
+                   ? -1
+                   : step_of(p, array);
+    Py_XDECREF(modes);
+    if (from < 0 || PyArray_SIZE((PyArrayObject *)array) != p->length ||
+        !op_sum_of(&sum, entry, (PyArrayObject *)array))
+        return NULL;
+    fused_step *step = new_step(p);
+    step->sum = sum;
+    step->from[0] = from;
+    return enter(p, step, entry, call, (PyObject *)op_sum_array(&sum));
+}
+
 static PyObject *
 value_of(const op_entry *entry, const op_call *call, PyObject *const *moved, int slot)
 {
@@ -391,6 +371,10 @@ op_fuse(op_entry *entry, const op_call *call, PyObject *const *moved)
     PyObject *argv[OP_SHORT] = {NULL}, *made = NULL;
     bool owned[OP_SHORT] = {false};
     int count = (int)entry->positional, held = 0;
+    if (op_shortcuts && program != NULL && !entry->ufunc && entry->arguments > 0 &&
+        (argv[0] = value_of(entry, call, moved, 0)) != NULL &&
+        PyArray_CheckExact(argv[0]))
+        return put_off_sum(entry, call, argv[0]);
     if (!op_shortcuts || !entry->ufunc || count > OP_SHORT || entry->kwnames != NULL ||
         entry->slot_count != count || (call->op->agrees != NULL && !entry->solo))
         return NULL;

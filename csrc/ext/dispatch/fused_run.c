@@ -34,9 +34,11 @@ assign_slots(fused_program *p)
     p->slots = p->unwritten = 0;
     for (int k = 0; k < p->count; k++) {
         fused_step *step = &p->steps[k];
+        step->slot = -1;
+        if (fused_is_sum(step))
+            continue;
         for (int i = 0; i <= step->call.count; i++)
             widest = size_of(step, i) > widest ? size_of(step, i) : widest;
-        step->slot = -1;
         if (is_kept(step))
             continue;
         int slot = 0;
@@ -64,12 +66,38 @@ take_slots(fused_program *p)
         p->unwritten = 0;
 }
 
+/* Without memory for leaves sums are made in the end, of results that are written. */
+static void
+take_leaves(fused_program *p)
+{
+    p->leaves = p->sums == 0 ? 0 : op_sum_leaves(p->length, p->block);
+    size_t each = sizeof *p->begins + FUSED_NUMBER * (size_t)p->sums;
+    char *room = p->leaves == 0 ? NULL : dt_memory_take((size_t)(p->leaves + 1) * each);
+    p->begins = (npy_intp *)(void *)room;
+    p->totals =
+        room == NULL ? NULL : room + (size_t)(p->leaves + 1) * sizeof *p->begins;
+    if (room != NULL)
+        op_sum_cut(p->begins, p->length, p->block);
+}
+
+/* After take_leaves: a result that is summed in the end is written. */
+static void
+keep_summed(fused_program *p)
+{
+    for (int k = 0; k < p->count && p->begins == NULL; k++)
+        if (fused_is_sum(&p->steps[k])) {
+            fused_step *summed = &p->steps[p->steps[k].from[0]];
+            p->unwritten -= summed->slot >= 0;
+            summed->slot = -1;
+        }
+}
+
 /* --- a block --- */
 
 /* Rows and columns of a program; of one without rows, elements of the only row. */
 typedef struct {
     char *scratch; /* of this thread */
-    npy_intp row, rows, column, columns;
+    npy_intp row, rows, column, columns, leaf;
 } block;
 
 /* Where argument k of a step begins, in row `r` of a block; of one that goes by elements
@@ -96,27 +124,66 @@ note_flags(fused_program *p, fused_step *step)
     int raised = p->flags ? fetestexcept(LOOP_ERRORS) : 0;
     if (raised == 0)
         return;
-    if (!step->call.loop->no_floatingpoint_errors)
+    if (fused_is_sum(step) || !step->call.loop->no_floatingpoint_errors)
         atomic_fetch_or(&step->flags, raised);
     feclearexcept(LOOP_ERRORS);
 }
 
 static void
+run_step(fused_program *p, const fused_step *step, const block *b)
+{
+    const op_loop_call *c = &step->call;
+    npy_intp calls = c->rows == 1 ? 1 : b->rows;
+    npy_intp length = c->rows == 1 ? b->rows * b->columns : b->columns;
+    char *data[OP_SHORT + 1];
+    for (npy_intp r = 0; r < calls; r++) {
+        for (int k = 0; k <= c->count; k++)
+            data[k] = place_of(p, step, k, b, r);
+        if (op_loop_run(c, data, length) < 0)
+            atomic_store(&p->failed, true);
+    }
+}
+
+/* Adds up what the block has of a result. */
+static void
+sum_leaf(const fused_program *p, const fused_step *step, int number, const block *b)
+{
+    const fused_step *summed = &p->steps[step->from[0]];
+    op_sum_leaf(&step->sum, p->totals + (b->leaf * p->sums + number) * FUSED_NUMBER,
+                place_of(p, summed, summed->call.count, b, 0), b->columns);
+}
+
+static void
 run_block(fused_program *p, const block *b)
 {
-    char *data[OP_SHORT + 1];
-    for (int i = 0; i < p->count; i++) {
-        fused_step *step = &p->steps[i];
-        const op_loop_call *c = &step->call;
-        npy_intp calls = c->rows == 1 ? 1 : b->rows;
-        npy_intp length = c->rows == 1 ? b->rows * b->columns : b->columns;
-        for (npy_intp r = 0; r < calls; r++) {
-            for (int k = 0; k <= c->count; k++)
-                data[k] = place_of(p, step, k, b, r);
-            if (op_loop_run(c, data, length) < 0)
-                atomic_store(&p->failed, true);
-        }
+    for (int k = 0, sums = 0; k < p->count; k++) {
+        fused_step *step = &p->steps[k];
+        if (!fused_is_sum(step))
+            run_step(p, step, b);
+        else if (p->begins != NULL)
+            sum_leaf(p, step, sums++, b);
         note_flags(p, step);
+    }
+}
+
+static char *
+own_scratch(const fused_program *p)
+{
+    return p->scratch +
+           (p->scratch == NULL ? 0 : dt_team_place()) * p->slots * p->slot_bytes;
+}
+
+static void
+run_leaves(void *work, int64_t begin, int64_t end)
+{
+    fused_program *p = work;
+    block b = {.scratch = own_scratch(p), .rows = 1};
+    if (p->flags)
+        feclearexcept(LOOP_ERRORS);
+    for (b.leaf = (npy_intp)begin; b.leaf < end; b.leaf++) {
+        b.column = p->begins[b.leaf];
+        b.columns = p->begins[b.leaf + 1] - b.column;
+        run_block(p, &b);
     }
 }
 
@@ -125,8 +192,7 @@ static void
 run_part(void *work, int64_t begin, int64_t end)
 {
     fused_program *p = work;
-    block b = {.scratch = p->scratch + (p->scratch == NULL ? 0 : dt_team_place()) *
-                                           p->slots * p->slot_bytes};
+    block b = {.scratch = own_scratch(p)};
     bool by_rows = p->rows > 1;
     npy_intp first = by_rows ? 0 : (npy_intp)begin;
     npy_intp last = by_rows ? p->length : (npy_intp)end;
@@ -143,18 +209,52 @@ run_part(void *work, int64_t begin, int64_t end)
     }
 }
 
+/* The results of sums, from the totals of leaves or from what was written. */
+static void
+finish_sums(fused_program *p)
+{
+    if (p->flags)
+        feclearexcept(LOOP_ERRORS);
+    for (int k = 0, sums = 0; k < p->count; k++) {
+        fused_step *step = &p->steps[k];
+        if (!fused_is_sum(step))
+            continue;
+        const char *totals = p->totals + FUSED_NUMBER * sums++;
+        char whole[FUSED_NUMBER];
+        npy_intp most = p->block;
+        if (p->begins == NULL) {
+            op_sum_leaf(&step->sum, whole,
+                        PyArray_BYTES(p->steps[step->from[0]].result), p->length);
+            totals = whole;
+            most = p->length;
+        }
+        op_sum_finish(&step->sum, PyArray_BYTES(step->result), totals,
+                      FUSED_NUMBER * p->sums, p->length, most);
+        note_flags(p, step);
+    }
+}
+
 void
 fused_run(fused_program *p)
 {
     npy_intp size = 0;
     assign_slots(p);
+    take_leaves(p);
+    keep_summed(p);
     take_slots(p);
     for (int k = 0; k < p->count; k++)
-        size += size_of(&p->steps[k], p->steps[k].call.count);
-    if (p->rows > 1)
+        size += fused_is_sum(&p->steps[k])
+                    ? FUSED_NUMBER
+                    : size_of(&p->steps[k], p->steps[k].call.count);
+    if (p->begins != NULL)
+        dt_team_run_by(p->threads, p->leaves, p->block * size, run_leaves, p);
+    else if (p->rows > 1)
         dt_team_run_by(p->threads, p->rows, p->length * size, run_part, p);
     else
         dt_team_run_by(p->threads, p->length, size, run_part, p);
+    finish_sums(p);
     if (p->scratch != NULL)
         dt_memory_give(p->scratch);
+    if (p->begins != NULL)
+        dt_memory_give(p->begins);
 }

@@ -1,4 +1,5 @@
-/* loop.h: an inner loop of NumPy's, as it gives it to compilers. Of loop*.c alone. */
+/* loop.h: an inner loop of NumPy's, as it gives it to compilers. Of loop*.c, fused*.c and
+ * sum.c alone. */
 #ifndef DT_EXT_LOOP_H
 #define DT_EXT_LOOP_H
 
@@ -81,5 +82,7 @@ op_loop_run(const op_loop_call *c, char *const *data, npy_intp count)
 }
 /* Raises or warns of flags as `errstate` has it; -1 with an exception. */
 int op_loop_tell(const op_entry *entry, int flags);
+/* Flags as NumPy numbers them. */
+int op_loop_errors(int flags);
 
 #endif

@@ -129,16 +129,22 @@ op_loop_lay(op_loop_call *c, const npy_intp *shape, int ndim, const op_entry *en
 }
 
 int
-op_loop_tell(const op_entry *entry, int flags)
+op_loop_errors(int flags)
 {
     int told = 0;
     told |= flags & FE_DIVBYZERO ? NPY_FPE_DIVIDEBYZERO : 0;
     told |= flags & FE_OVERFLOW ? NPY_FPE_OVERFLOW : 0;
     told |= flags & FE_UNDERFLOW ? NPY_FPE_UNDERFLOW : 0;
     told |= flags & FE_INVALID ? NPY_FPE_INVALID : 0;
+    return told;
+}
+
+int
+op_loop_tell(const op_entry *entry, int flags)
+{
     PyObject *name = PyObject_GetAttrString(entry->kernel, "__name__");
     const char *text = name == NULL ? NULL : PyUnicode_AsUTF8(name);
-    int failed = text == NULL ? -1 : PyUFunc_GiveFloatingpointErrors(text, told);
+    int failed = text == NULL ? -1 : PyUFunc_GiveFloatingpointErrors(text, op_loop_errors(flags));
     Py_XDECREF(name);
     return failed;
 }

@@ -208,8 +208,10 @@ call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObje
     if (good && is_large(entry, call)) {
         good = ext_handler_install() == 0;
         ext_computing = true;
-        done = good && entry->loop != NULL && op_shortcuts &&
-               op_loop_shared(&result, entry, argv + 1, out);
+        if (good && op_shortcuts)
+            done = entry->loop != NULL ? op_loop_shared(&result, entry, argv + 1, out)
+                   : out == NULL       ? op_sum_shared(&result, entry, argv + 1)
+                                       : false;
     }
     if (good && !done && out == NULL)
         result = PyObject_Vectorcall(
