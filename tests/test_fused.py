@@ -9,9 +9,11 @@ from threads import SEED, bits, counted, elements
 
 import dtensor
 from dtensor import _C, Replicate, Shard, distribute_tensor, fused
+from dtensor.testing import _fault
 
 SHAPE = 7, 1009
 UNARY = [np.negative, np.abs, np.sqrt, np.exp, np.sin, np.tanh, np.square, np.floor]
+SUMS = [np.sum, np.mean]
 BINARY = [np.add, np.subtract, np.multiply, np.divide, np.maximum, np.hypot, np.less]
 NUMBERS = [2.5, 3, -1]
 DTYPES = ["f4", "f8", "i8", "i4", "D", "?", "e"]
@@ -32,10 +34,11 @@ def drawn(rng, leaves):
     is dropped after it."""
     calls = []
     for place in range(leaves, leaves + rng.integers(2, 45)):
-        choices = [UNARY, BINARY][rng.random() < 0.7]
+        choices = [UNARY, BINARY, SUMS][np.searchsorted([0.3, 0.9], rng.random())]
         function = choices[rng.integers(len(choices))]
-        operands = [{"at": int(rng.integers(place))} for _ in range(function.nin)]
-        if function.nin == 2 and rng.random() < 0.3:
+        count = 1 + (choices is BINARY)
+        operands = [{"at": int(rng.integers(place))} for _ in range(count)]
+        if count == 2 and rng.random() < 0.3:
             operands[rng.integers(2)] = NUMBERS[rng.integers(len(NUMBERS))]
         dropped = {int(k) for k in np.flatnonzero(rng.random(place) < 0.1)}
         calls.append((function, operands, dropped))
@@ -91,6 +94,75 @@ def test_most_steps_are_not_written():
 
     chain()
     assert counted(chain) == (1, 6, 5)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("size", [129, 4096, 100_003, 262_144])
+def test_sums_join_and_have_numpys_bits(threads, dtype, size):
+    rng = np.random.default_rng([SEED, size])
+    a = (rng.standard_normal(size) * 10.0 ** rng.integers(-3, 4, size)).astype(dtype)
+    expected = np.sum(a * 3), np.mean((a - 1) ** 2), np.sum(a * 3, keepdims=True)
+
+    def chain():
+        x = dtensor.tensor(a)
+        with fused():
+            y = x * 3
+            got = np.sum(y), np.mean((x - 1) ** 2), np.sum(y, keepdims=True)
+            del y
+        return got
+
+    for count in (1, 2, 3):
+        threads(count)
+        chain()
+        assert counted(chain) == (1, 6, 3)
+        assert [bits(elements(s)) for s in chain()] == [bits(s) for s in expected]
+
+
+@pytest.mark.parametrize("k", range(1, 7))
+def test_without_memory_sums_are_made_of_what_is_written(threads, k):
+    threads(2)
+    a = np.random.default_rng(SEED).standard_normal(50_000)
+    x = dtensor.tensor(a)
+    with _fault("array", k) as fault:
+        with fused():
+            y = x * 2
+            s = np.sum((x - 1) ** 2)
+        s = elements(s)
+    assert fault.happened == (k < 6)
+    assert bits(s) == bits(np.sum((a - 1) ** 2)) and bits(elements(y)) == bits(a * 2)
+
+
+def test_a_sum_is_an_operand():
+    a = np.random.default_rng(SEED).standard_normal(SHAPE)
+    x = dtensor.tensor(a)
+    with fused():
+        off = x + 1
+        off = off - np.mean(off)
+        spread = np.sqrt(np.mean(off * off))
+    b = a + 1 - np.mean(a + 1)
+    assert bits(elements(off)) == bits(b)
+    assert bits(elements(spread)) == bits(np.sqrt(np.mean(b * b)))
+
+
+def test_sums_of_what_is_broadcast_in_several_ways():
+    rng = np.random.default_rng(SEED)
+    a = [rng.standard_normal(s) for s in ((40, 30, 70), (70,), (40, 1, 1), (30, 1))]
+    expected = bits(np.mean(((a[0] - a[1]) * a[2] + a[3]) ** 2))
+    x = [dtensor.tensor(array) for array in a]
+
+    def chain():
+        with fused():
+            return np.mean(((x[0] - x[1]) * x[2] + x[3]) ** 2)
+
+    chain()
+    assert counted(chain) == (1, 5, 4)
+    assert bits(elements(chain())) == expected
+
+
+def test_sums_along_rows_are_made_at_once():
+    x = dtensor.tensor(np.ones(SHAPE))
+    with fused():
+        assert np.sum(x * 2, axis=1).shape == SHAPE[:1]
 
 
 # --- gradients ------------------------------------------------------------------------

@@ -40,6 +40,7 @@ CHAINS = {
         ),
         9,
     ),
+    "mean((x - row)**2)": Chain(lambda x, row, column: np.mean((x - row) ** 2), 3),
     "exp(-x x / 2)": Chain(lambda x, row, column: np.exp(-(x * x) * 0.5), 4),
 }
 

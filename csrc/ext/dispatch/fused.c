@@ -160,24 +160,13 @@ find_operands(const fused_program *p, fused_step *step, PyObject *const *argv,
     return PUT_OFF;
 }
 
-/* Whether a step goes by the same rows as those before, or by elements; as all do that
- * are summed. */
+/* Whether the step has as many elements as those before. */
 static bool
-fits_rows(fused_program *p, const op_loop_call *c)
+fits(fused_program *p, const op_loop_call *c)
 {
-    if (p->count == 0) {
-        p->rows = c->rows;
-        p->length = c->length;
-        return true;
-    }
-    if (c->rows * c->length != p->rows * p->length || (p->sums > 0 && c->rows > 1))
-        return false;
-    if (c->rows == 1 || p->rows == 1) {
-        p->length = c->rows == 1 ? p->length : c->length;
-        p->rows = c->rows == 1 ? p->rows : c->rows;
-        return true;
-    }
-    return c->rows == p->rows;
+    if (p->count == 0)
+        p->length = c->rows * c->length;
+    return c->rows * c->length == p->length;
 }
 
 /* --- a call --- */
@@ -301,8 +290,8 @@ try_step(bool *again, op_entry *entry, const op_call *call, PyObject *const *arg
         return NULL;
     fused_step *step = new_step(p);
     verdict what = !op_loop_lay(&step->call, shape, ndim, entry, argv) ? AT_ONCE
-                   : fits_rows(p, &step->call) ? find_operands(p, step, argv, owned)
-                                               : NEW_PROGRAM;
+                   : fits(p, &step->call) ? find_operands(p, step, argv, owned)
+                                          : NEW_PROGRAM;
     if (what == PUT_OFF)
         made = add_step(p, step, entry, call, shape, ndim);
     for (int k = 0; made == NULL && k < OP_SHORT; k++)
@@ -333,19 +322,21 @@ put_off(op_entry *entry, const op_call *call, PyObject *const *argv, const bool 
     return made;
 }
 
-/* The result of a sum of what a step gives that goes by elements; NULL without an
- * exception: it is to be made at once. */
+/* The result of a sum of what a step gives; NULL without an exception: it is to be made at
+ * once. */
 static PyObject *
 put_off_sum(op_entry *entry, const op_call *call, PyObject *array)
 {
     bool flags;
     op_sum sum;
+    if (step_of(program, array) < 0)
+        return NULL;
     PyObject *modes = modes_now(&flags);
     fused_program *p = program; /* after code of others */
-    int from = modes == NULL || p == NULL || p->thread != &own_thread || p->rows > 1 ||
-                       !takes_step(p, modes)
-                   ? -1
-                   : step_of(p, array);
+    int from =
+        modes == NULL || p == NULL || p->thread != &own_thread || !takes_step(p, modes)
+            ? -1
+            : step_of(p, array);
     Py_XDECREF(modes);
     if (from < 0 || PyArray_SIZE((PyArrayObject *)array) != p->length ||
         !op_sum_of(&sum, entry, (PyArrayObject *)array))

@@ -26,8 +26,7 @@ typedef struct {
 typedef struct {
     fused_step steps[FUSED_MOST];
     int count, sums; /* steps; those that are sums */
-    npy_intp rows;   /* of the steps that go by rows; 1: none does */
-    npy_intp length; /* of a row; or all elements */
+    npy_intp length; /* elements of each result */
     PyObject *modes; /* numpy.geterr() of its steps */
     bool flags;      /* some of them are not "ignore" */
     void *thread;    /* the only one that adds steps, and tells of flags */

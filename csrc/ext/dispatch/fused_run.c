@@ -10,6 +10,12 @@ enum {
     APART = 3 * LINE, /* between slots, which shall not fall into the same sets of it */
 };
 
+static npy_intp
+least(npy_intp a, npy_intp b)
+{
+    return a < b ? a : b;
+}
+
 /* --- where results are --- */
 
 static npy_intp
@@ -94,26 +100,25 @@ keep_summed(fused_program *p)
 
 /* --- a block --- */
 
-/* Rows and columns of a program; of one without rows, elements of the only row. */
+/* Elements of the results that are made one after the other. */
 typedef struct {
     char *scratch; /* of this thread */
-    npy_intp row, rows, column, columns, leaf;
+    npy_intp first, count, leaf;
 } block;
 
-/* Where argument k of a step begins, in row `r` of a block; of one that goes by elements
- * `r` is 0. */
+/* Where argument k of a step has the element `at`. */
 static char *
 place_of(const fused_program *p, const fused_step *step, int k, const block *b,
-         npy_intp r)
+         npy_intp at)
 {
     const op_loop_call *c = &step->call;
     int from = k == c->count ? -1 : step->from[k];
     int slot = k == c->count ? step->slot : from < 0 ? -1 : p->steps[from].slot;
     if (slot >= 0)
-        return b->scratch + slot * p->slot_bytes + r * b->columns * size_of(step, k);
+        return b->scratch + slot * p->slot_bytes + (at - b->first) * size_of(step, k);
     if (c->rows == 1)
-        return c->data[k] + (b->row * p->length + b->column) * c->inner[k];
-    return op_loop_row(c, k, b->row + r) + b->column * c->inner[k];
+        return c->data[k] + at * c->inner[k];
+    return op_loop_row(c, k, at / c->length) + at % c->length * c->inner[k];
 }
 
 /* The flags of a step are cleared where they are set, which is seldom: that takes as long
@@ -133,13 +138,13 @@ static void
 run_step(fused_program *p, const fused_step *step, const block *b)
 {
     const op_loop_call *c = &step->call;
-    npy_intp calls = c->rows == 1 ? 1 : b->rows;
-    npy_intp length = c->rows == 1 ? b->rows * b->columns : b->columns;
+    npy_intp end = b->first + b->count, count;
     char *data[OP_SHORT + 1];
-    for (npy_intp r = 0; r < calls; r++) {
+    for (npy_intp at = b->first; at < end; at += count) {
+        count = c->rows == 1 ? b->count : least(c->length - at % c->length, end - at);
         for (int k = 0; k <= c->count; k++)
-            data[k] = place_of(p, step, k, b, r);
-        if (op_loop_run(c, data, length) < 0)
+            data[k] = place_of(p, step, k, b, at);
+        if (op_loop_run(c, data, count) < 0)
             atomic_store(&p->failed, true);
     }
 }
@@ -150,7 +155,7 @@ sum_leaf(const fused_program *p, const fused_step *step, int number, const block
 {
     const fused_step *summed = &p->steps[step->from[0]];
     op_sum_leaf(&step->sum, p->totals + (b->leaf * p->sums + number) * FUSED_NUMBER,
-                place_of(p, summed, summed->call.count, b, 0), b->columns);
+                place_of(p, summed, summed->call.count, b, b->first), b->count);
 }
 
 static void
@@ -177,35 +182,26 @@ static void
 run_leaves(void *work, int64_t begin, int64_t end)
 {
     fused_program *p = work;
-    block b = {.scratch = own_scratch(p), .rows = 1};
+    block b = {.scratch = own_scratch(p)};
     if (p->flags)
         feclearexcept(LOOP_ERRORS);
     for (b.leaf = (npy_intp)begin; b.leaf < end; b.leaf++) {
-        b.column = p->begins[b.leaf];
-        b.columns = p->begins[b.leaf + 1] - b.column;
+        b.first = p->begins[b.leaf];
+        b.count = p->begins[b.leaf + 1] - b.first;
         run_block(p, &b);
     }
 }
 
-/* Elements of the only row, or rows: several short ones, or parts of a long one. */
 static void
-run_part(void *work, int64_t begin, int64_t end)
+run_elements(void *work, int64_t begin, int64_t end)
 {
     fused_program *p = work;
     block b = {.scratch = own_scratch(p)};
-    bool by_rows = p->rows > 1;
-    npy_intp first = by_rows ? 0 : (npy_intp)begin;
-    npy_intp last = by_rows ? p->length : (npy_intp)end;
-    npy_intp height = by_rows && p->length < p->block ? p->block / p->length : 1;
-    npy_intp rows = by_rows ? (npy_intp)end : 1;
     if (p->flags)
         feclearexcept(LOOP_ERRORS);
-    for (b.row = by_rows ? (npy_intp)begin : 0; b.row < rows; b.row += height) {
-        b.rows = rows - b.row < height ? rows - b.row : height;
-        for (b.column = first; b.column < last; b.column += p->block) {
-            b.columns = last - b.column < p->block ? last - b.column : p->block;
-            run_block(p, &b);
-        }
+    for (b.first = (npy_intp)begin; b.first < end; b.first += b.count) {
+        b.count = least(p->block, (npy_intp)end - b.first);
+        run_block(p, &b);
     }
 }
 
@@ -248,10 +244,8 @@ fused_run(fused_program *p)
                     : size_of(&p->steps[k], p->steps[k].call.count);
     if (p->begins != NULL)
         dt_team_run_by(p->threads, p->leaves, p->block * size, run_leaves, p);
-    else if (p->rows > 1)
-        dt_team_run_by(p->threads, p->rows, p->length * size, run_part, p);
     else
-        dt_team_run_by(p->threads, p->length, size, run_part, p);
+        dt_team_run_by(p->threads, p->length, size, run_elements, p);
     finish_sums(p);
     if (p->scratch != NULL)
         dt_memory_give(p->scratch);
