@@ -23,13 +23,14 @@ def attention(heads):
     return run
 
 
-def loss(function):
-    return lambda x: function(x, x * 0.5, reduction="none")
+def loss(function, reduction="none"):
+    return lambda x: function(x, x * 0.5, reduction=reduction)
 
 
 KERNELS = {
     **{name: getattr(F, name) for name in ACTIVATIONS},
     **{name: loss(getattr(F, name)) for name in LOSSES},
+    **{f"{name} of all": loss(getattr(F, name), "mean") for name in LOSSES},
     "softmax": lambda x: F.softmax(x, -1),
     "softmax of columns": lambda x: F.softmax(x, 0),
     "log_softmax": lambda x: F.log_softmax(x, -1),

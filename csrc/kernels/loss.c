@@ -58,11 +58,48 @@ dt_loss_run(dt_loss which, bool wide, void *out, const void *x, const void *t, d
     dt_team_run(count, EACH, run_part, &l);
 }
 
+/* Sums are made for a segment at a time, and these added up. The segments follow from the
+ * length alone, and so do the bits. */
+enum { SEGMENTS = 64 /* at most */, SEGMENT = 16 * BLOCK /* numbers, at least */ };
+
+typedef struct {
+    sum_loop *sum;
+    const char *x, *t;
+    double p;
+    int64_t count, segment, size;
+    double totals[SEGMENTS];
+} loss_sum;
+
+static void
+sum_part(void *work, int64_t begin, int64_t end)
+{
+    loss_sum *l = work;
+    for (int64_t k = begin; k < end; k++) {
+        int64_t at = k * l->segment, left = l->count - at;
+        l->totals[k] = l->sum(l->x + at * l->size, l->t + at * l->size, l->p,
+                              left < l->segment ? left : l->segment);
+    }
+}
+
 double
 dt_loss_sum(dt_loss which, bool wide, const void *x, const void *t, double p,
             int64_t count)
 {
-    return TABLE[dt_level()][wide]->sum[which](x, t, p, count);
+    loss_sum l = {.sum = TABLE[dt_level()][wide]->sum[which],
+                  .x = x,
+                  .t = t,
+                  .p = p,
+                  .count = count,
+                  .segment = SEGMENT,
+                  .size = wide ? 8 : 4};
+    while (l.segment * SEGMENTS < count)
+        l.segment *= 2;
+    int64_t segments = (count + l.segment - 1) / l.segment;
+    dt_team_run(segments, l.segment * EACH, sum_part, &l);
+    long double total = 0;
+    for (int64_t k = 0; k < segments; k++)
+        total += (long double)l.totals[k];
+    return (double)total;
 }
 
 void
