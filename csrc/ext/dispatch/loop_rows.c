@@ -144,7 +144,9 @@ op_loop_tell(const op_entry *entry, int flags)
 {
     PyObject *name = PyObject_GetAttrString(entry->kernel, "__name__");
     const char *text = name == NULL ? NULL : PyUnicode_AsUTF8(name);
-    int failed = text == NULL ? -1 : PyUFunc_GiveFloatingpointErrors(text, op_loop_errors(flags));
+    int failed = text == NULL
+                     ? -1
+                     : PyUFunc_GiveFloatingpointErrors(text, op_loop_errors(flags));
     Py_XDECREF(name);
     return failed;
 }

@@ -272,7 +272,7 @@ struct op_entry {
     int runs; /* of a ufunc as NumPy calls it, as far as ext/dispatch/loop.c counts */
     PyObject *loop_owner; /* of its inner loop, or NULL */
     const void *loop;     /* the inner loop, or NULL */
-    char sums; /* whether the kernel adds up, as ext/dispatch/sum.c has found; or 0 */
+    char sums;  /* whether the kernel adds up, as ext/dispatch/sum.c has found; or 0 */
     bool large; /* this rank's part of an operand or result: its memory is ours */
     double seconds;
     bool traced;     /* results have a lineage: several ranks compare what they do */

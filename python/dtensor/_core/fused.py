@@ -37,10 +37,11 @@ class fused(ContextDecorator):
     ufuncs with one result, without ``out``, on arrays in C order that may be broadcast;
     also those of a backward pass within the block. Sums and means of all elements of
     such a result, of float32 and float64, join them: ``np.mean((x - y) ** 2)`` reads x
-    and y and writes nothing. Everything else runs at once, after what was put off. So does a call one of whose large operands has an ndarray that the
-    program may hold, too (of `from_local`, `as_tensor`, `to_local`): it could be
-    written to meanwhile. What is written within the block to a raw address that was
-    taken before (``x.ctypes.data``) is not seen.
+    and y and writes nothing. Everything else runs at once, after what was put off. So
+    does a call one of whose large operands has an ndarray that the program may hold,
+    too (of `from_local`, `as_tensor`, `to_local`): it could be written to meanwhile.
+    What is written within the block to a raw address that was taken before
+    (``x.ctypes.data``) is not seen.
 
     Local: nothing is sent, and ranks need not enter it together.
 

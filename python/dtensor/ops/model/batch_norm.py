@@ -151,17 +151,17 @@ def normalized(
     _check(input, batch.count, training, eps, vectors)
     wide = np.dtype(np.float32) if np.dtype(input.dtype).itemsize == 2 else input.dtype
     x = as_dtype(settled("batch_norm", input), wide)
-    affine = [None if v is None else as_dtype(v, wide) for v in (weight, bias)]
+    weight, bias = (None if v is None else as_dtype(v, wide) for v in (weight, bias))
     if not training:
         mean, var = as_dtype(running_mean, wide), as_dtype(running_var, wide)
-        return as_dtype(_normed(x, *affine, mean, var, eps), input.dtype)
+        return as_dtype(_normed(x, weight, bias, mean, var, eps), input.dtype)
     with no_grad():
         mean, var = batch.statistics(x)
         if running_mean is not None and batch.count:
             update(running_mean, mean, momentum)
             update(running_var, var * (batch.count / (batch.count - 1)), momentum)
     back = partial(_back, batch)
-    out = recorded("batch_norm", _normed, back, (x, *affine), mean, var, eps)
+    out = recorded("batch_norm", _normed, back, (x, weight, bias), mean, var, eps)
     return as_dtype(out, input.dtype)
 
 
