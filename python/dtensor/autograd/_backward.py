@@ -1,15 +1,34 @@
 """`backward` and `grad`, and the functions that backward computes with."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dtensor import _C
 
-__all__ = ["backward", "grad"]
+__all__ = ["GradientEdge", "backward", "grad"]
 
-Tensors = _C.Tensor | Sequence[_C.Tensor]
+
+class GradientEdge(NamedTuple):
+    """Where the gradient of a tensor is computed: see `graph.get_gradient_edge`.
+
+    Attributes
+    ----------
+    node : Node, Tensor or DTensor
+        What made the tensor; a leaf itself.
+    output_nr : int
+        Which of the results of the node it is.
+    ownership_token : Tensor or DTensor, optional
+        A tensor of that node, without elements.
+    """
+
+    node: Any
+    output_nr: int
+    ownership_token: Any = None
+
+
+Tensors = _C.Tensor | GradientEdge | Sequence[_C.Tensor | GradientEdge]
 
 
 def backward(
@@ -26,7 +45,7 @@ def backward(
 
     Parameters
     ----------
-    tensors : Tensor, DTensor or sequence of these
+    tensors : Tensor, DTensor, GradientEdge or sequence of these
         The tensors to differentiate.
     grad_tensors : Tensor, DTensor, array_like or sequence of these, optional
         The gradient of each, of the same shape: v in the product of v and the Jacobian.
@@ -35,7 +54,7 @@ def backward(
         Keep the graph for another backward; default: `create_graph`.
     create_graph : bool, default False
         Record the gradients too, so that they can be differentiated.
-    inputs : Tensor, DTensor or sequence of these, optional
+    inputs : Tensor, DTensor, GradientEdge or sequence of these, optional
         Compute only the gradients of these.
 
     Raises
@@ -52,6 +71,7 @@ def backward(
     """
     given = _tuple(tensors)
     grads = _gradients(given, grad_tensors)
+    _check_edges(tensors, grads)
     wanted = None if inputs is None else _tuple(inputs)
     if wanted == ():
         raise RuntimeError("'inputs' argument to backward() cannot be empty.")
@@ -73,7 +93,7 @@ def grad(
 
     Parameters
     ----------
-    outputs, inputs : Tensor, DTensor or sequence of these
+    outputs, inputs : Tensor, DTensor, GradientEdge or sequence of these
         The tensors to differentiate, and those with respect to which: leaves or
         intermediate results.
     grad_outputs : optional
@@ -113,11 +133,13 @@ def grad(
                 "One of the differentiated Tensors does not require grad: "
                 f"inputs[{k}] of grad()"
             )
+    first = _gradients(given, grad_outputs)
+    _check_edges(outputs, first)
     keep = create_graph if retain_graph is None else retain_graph
     unused = materialize_grads if allow_unused is None else allow_unused
     grads: tuple[Any, ...] = _C.run_backward(
         given,
-        _gradients(given, grad_outputs),
+        first,
         keep,
         create_graph,
         wanted,
@@ -133,11 +155,30 @@ def grad(
 
 
 def _tuple(tensors: Tensors) -> tuple[_C.Tensor, ...]:
-    given = (tensors,) if isinstance(tensors, _C.Tensor) else tuple(tensors)
-    for x in given:
-        if not isinstance(x, _C.Tensor):
-            raise TypeError(f"expected Tensors or DTensors, got {type(x).__name__}")
-    return given
+    one = isinstance(tensors, _C.Tensor | GradientEdge)
+    given: tuple[Any, ...] = (tensors,) if one else tuple(tensors)  # type: ignore[arg-type]
+    return tuple(map(_tensor, given))
+
+
+def _tensor(x: Any) -> _C.Tensor:
+    """Return a tensor as it is, and the one of an edge."""
+    found = x.ownership_token if isinstance(x, GradientEdge) else x
+    if found is None:
+        raise RuntimeError(
+            "an edge that is made by hand has no tensor: use autograd.graph."
+            "get_gradient_edge"
+        )
+    if not isinstance(found, _C.Tensor):
+        raise TypeError(f"expected Tensors or DTensors, got {type(found).__name__}")
+    return found
+
+
+def _check_edges(tensors: Tensors, grads: Sequence[Any] | None) -> None:
+    """Raise unless each edge that backward starts from has a gradient."""
+    given = [tensors] if isinstance(tensors, _C.Tensor | GradientEdge) else tensors
+    for k, x in enumerate(given):
+        if isinstance(x, GradientEdge) and (grads is None or grads[k] is None):
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
 
 
 def _gradients(tensors: tuple[_C.Tensor, ...], given: Any) -> tuple[Any, ...] | None:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from dtensor import experimental, ops
+from dtensor import _C, experimental, ops
 from dtensor.experimental.register_sharding import Function
+from dtensor.ops.model.attention import attention
 from dtensor.ops.model.linear import linear
 from dtensor.ops.shape.permute import exchanged as _exchanged
 from dtensor.torch._shape import flip as _flip
@@ -34,6 +35,10 @@ class OpOverload:
         Our operator.
     arguments : callable
         Converts the arguments of our operator to those of PyTorch's.
+
+    Notes
+    -----
+    Names of one operator are equal; so are matrix products and linear layers.
     """
 
     def __init__(
@@ -45,6 +50,16 @@ class OpOverload:
 
     def __repr__(self) -> str:
         return f"<OpOverload(op='aten.{self.name}')>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpOverload) and self._kind() is other._kind()
+
+    def __hash__(self) -> int:
+        return id(self._kind())
+
+    def _kind(self) -> Any:
+        base = getattr(self.operator, "base", None) or self.operator
+        return _PRODUCTS.get(base, base)
 
 
 def _given(*args: Any, **options: Any) -> tuple[Any, ...]:
@@ -120,6 +135,28 @@ _ATEN |= {
     f"{name}.default": (getattr(_ops, name), _given)
     for name in ("atan2", "maximum", "minimum", "logical_and", "logical_or")
 }
+
+
+_ATEN |= {
+    f"_scaled_dot_product_{name}.default": (attention, _given)
+    for name in (
+        "attention_math",
+        "cudnn_attention",
+        "efficient_attention",
+        "flash_attention",
+        "flash_attention_for_cpu",
+        "fused_attention_overrideable",
+    )
+}
+_PRODUCTS = {linear: _ops.matmul}  # a layer -> what PyTorch's operators see of it
+_NAMES = {row[0]: name for name, row in reversed(_ATEN.items())}
+
+
+def overload_of(operator: _C.Operator) -> OpOverload:
+    """Return an operator under PyTorch's name; under its own where there is none."""
+    base = operator.base or operator
+    name = _NAMES.get(base) or _NAMES.get(operator) or operator.__name__
+    return OpOverload(name, operator, _given)
 
 
 class _Namespace:

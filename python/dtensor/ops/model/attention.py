@@ -25,7 +25,7 @@ from dtensor.ops.random.dropout import dropout
 from dtensor.ops.reduce.reductions import amax
 from dtensor.ops.shape.permute import matrix_transpose
 
-__all__ = ["scaled_dot_product_attention"]
+__all__ = ["attention", "scaled_dot_product_attention"]
 
 # --- what is said of the arguments ----------------------------------------------------
 
@@ -267,6 +267,9 @@ def _attention_vjp(
         *operands, is_causal, scale, enable_gqa, mask_too
     )
     return (*found, None)[: len(needs)]
+
+
+attention = _attention  # for those who name operators
 
 
 # --- with dropout ---------------------------------------------------------------------

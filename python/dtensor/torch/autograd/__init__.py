@@ -3,7 +3,11 @@
 from dtensor.autograd import *  # noqa: F403
 
 # isort: split
-from dtensor.torch.autograd import functional as functional, profiler as profiler
+from dtensor.torch.autograd import (
+    forward_ad as forward_ad,
+    functional as functional,
+    profiler as profiler,
+)
 from dtensor.torch.autograd.anomaly_mode import (
     detect_anomaly as detect_anomaly,
     set_detect_anomaly as set_detect_anomaly,

@@ -13,6 +13,7 @@ from dtensor.torch.nn import (
     _modules,
     attention as attention,
     common_types as common_types,
+    grad as grad,
     parallel as parallel,
     parameter as parameter,
 )

@@ -1,8 +1,13 @@
-"""``torch.nn.attention``: the choice of an attention kernel. Here there is only one."""
+"""``torch.nn.attention``: the choice of an attention kernel, and `flex_attention`.
+
+Here there is only one kernel.
+"""
 
 import contextlib
 import enum
 from collections.abc import Iterator
+
+from dtensor.torch.nn.attention import flex_attention as flex_attention
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
 
