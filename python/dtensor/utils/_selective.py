@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C
+from dtensor._core.nested import leaves as flat
 
 __all__ = ["Selecting", "called_operators"]
 
@@ -42,17 +43,28 @@ def called_operators(names: list[str]) -> Iterator[None]:
         yield
 
 
+def _array(x: Any) -> Any:
+    return (x._local_tensor if isinstance(x, _C.DTensor) else x).numpy(force=True)
+
+
 def _range(x: Any) -> tuple[int, int]:
-    """Return where the elements of a tensor begin, and how many bytes they are."""
-    array = (x._local_tensor if isinstance(x, _C.DTensor) else x).numpy(force=True)
-    return np.lib.array_utils.byte_bounds(array)
+    """Return where the elements of a tensor begin and end."""
+    low, high = np.lib.array_utils.byte_bounds(_array(x))
+    return int(low), int(high)
+
+
+def _place(x: Any) -> tuple[Any, ...]:
+    """Return what two tensors of the same elements have in common."""
+    array = _array(x)
+    return array.__array_interface__["data"][0], array.shape, array.strides, array.dtype
 
 
 class Selecting:
     """The context of the first call: chooses among what operators give.
 
     What a chosen operator gives is kept wherever backward needs it: as it is, or a view
-    that lies within. The rest is computed by the second call.
+    that lies within. So are arguments of the function, and leaves that require a
+    gradient, which are there anyway. The rest is computed by the second call.
 
     Parameters
     ----------
@@ -64,16 +76,23 @@ class Selecting:
 
     def __init__(self, choose: Callable[..., bool], check: bool) -> None:
         self._choose, self._check = choose, check
+        self._there: dict[tuple[Any, ...], Callable[[], Any]] = {}
         self._chosen: list[tuple[int, int, Any, int]] = []  # range, tensor, version
         self._fresh: list[tuple[dict[int, Any], int, Any]] = []
         self._stack = contextlib.ExitStack()
         self._busy = False
+
+    def know(self, tensor: Any, again: Callable[[], Any]) -> None:
+        """Note a tensor that is there in backward, and how to get it."""
+        if tensor.numel() and tensor.device != "meta":
+            self._there.setdefault(_place(tensor), again)
 
     def __enter__(self) -> None:
         self._stack.enter_context(_listening(self._called))
 
     def __exit__(self, *error: object) -> None:
         self._stack.close()
+        self._there.clear()
         self._chosen.clear()
         self._fresh.clear()
 
@@ -83,6 +102,10 @@ class Selecting:
             self._fresh.append((kept, number, tensor))  # a result of what is running
 
     def _keep(self, kept: dict[int, Any], number: int, tensor: Any) -> bool:
+        again = self._there.get(_place(tensor)) if tensor.numel() else None
+        if again is not None:
+            kept[number] = again
+            return True
         low, high = _range(tensor)
         for start, end, owner, version in self._chosen:
             if start <= low and high <= end and low < high:
@@ -106,7 +129,13 @@ class Selecting:
             chosen = self._choose(op, args, kwargs, result)
         finally:
             self._busy = False
+        leaves = [x for x in flat((args, kwargs)) if isinstance(x, _C.Tensor)]
+        for x in leaves:
+            if x.is_leaf and x.requires_grad:
+                self.know(x, functools.partial(_unwritten, x, (x, x._version)))
         if not chosen:
+            for each in fresh:
+                self._keep(*each)
             return
         for x in result if isinstance(result, tuple | list) else [result]:
             if isinstance(x, _C.Tensor):

@@ -141,14 +141,20 @@ def checkpoint(
             )
         return _Reentrant.apply(function, preserve_rng_state, kwargs, *args)
     first, second = context_fn()
-    # Saved as operators save tensors: outer hooks see them, and writes are detected.
-    kept = mapped((args, kwargs), _C.Tensor, _C.save)
+    selecting = first if isinstance(first, Selecting) else None
+
+    def save(x: Any) -> Any:
+        saved = _C.save(x)  # outer hooks see it, and writes are detected
+        if selecting is not None:
+            selecting.know(x, saved.unpack)
+        return saved
+
+    kept = mapped((args, kwargs), _C.Tensor, save)
 
     def again() -> Any:
         inputs, options = mapped(kept, _C.Saved, _C.Saved.unpack)
         return function(*inputs, **options)
 
-    selecting = first if isinstance(first, Selecting) else None
     check = determinism_check != "none"
     frame = _Frame(again, second, selecting, preserve_rng_state, check, early_stop)
     if debug:

@@ -85,8 +85,11 @@ def exit_dual_level(*, level: int | None = None) -> None:
 @contextlib.contextmanager
 def dual_level() -> Iterator[int]:
     """Open a level for a block. Not collective."""
-    yield enter_dual_level()
-    exit_dual_level()
+    level = enter_dual_level()
+    try:
+        yield level
+    finally:
+        exit_dual_level(level=level)
 
 
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dtensor import ops as _ops
 from dtensor.experimental import implicit_replication
+from dtensor.ops.model.attention import scaled_dot_product_attention
 from dtensor.torch.nn.attention._blocks import BlockMask
 from dtensor.torch.nn.attention._mods import Mod, grid_of
 from dtensor.utils.checkpoint import checkpoint
@@ -75,7 +76,7 @@ class Attention:
         if not len(columns):
             return 0, min(1, self.shape[3])
         width = self.size[1]
-        return columns[0] * width, min((columns[-1] + 1) * width, self.shape[3])
+        return int(columns[0]) * width, min(int(columns[-1] + 1) * width, self.shape[3])
 
     def mask(self, grid: Any, queries: Any, keys: Any) -> Any:
         """Return what is seen, or None: all."""
@@ -103,7 +104,7 @@ class Attention:
                     mask = ops.reshape(mask, full)
                     rows = (*full[:2], len(queries), len(keys))
                     mask = ops.broadcast_to(mask, rows)
-                out = ops.scaled_dot_product_attention(
+                out = scaled_dot_product_attention(
                     query, key, value, mask, scale=self.scale, enable_gqa=grouped
                 )
                 return out, None, None
