@@ -156,7 +156,7 @@ def grad(
 
 def _tuple(tensors: Tensors) -> tuple[_C.Tensor, ...]:
     one = isinstance(tensors, _C.Tensor | GradientEdge)
-    given: tuple[Any, ...] = (tensors,) if one else tuple(tensors)  # type: ignore[arg-type]
+    given: tuple[Any, ...] = (tensors,) if one else tuple(tensors)
     return tuple(map(_tensor, given))
 
 

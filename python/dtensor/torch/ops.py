@@ -58,7 +58,7 @@ class OpOverload:
         return id(self._kind())
 
     def _kind(self) -> Any:
-        base = getattr(self.operator, "base", None) or self.operator
+        base: Any = getattr(self.operator, "base", None) or self.operator
         return _PRODUCTS.get(base, base)
 
 
@@ -148,7 +148,9 @@ _ATEN |= {
         "fused_attention_overrideable",
     )
 }
-_PRODUCTS = {linear: _ops.matmul}  # a layer -> what PyTorch's operators see of it
+_PRODUCTS: dict[Any, Any] = {
+    linear: _ops.matmul
+}  # a layer -> what PyTorch's operators see of it
 _NAMES = {row[0]: name for name, row in reversed(_ATEN.items())}
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 
-__all__ = ["BlockMask", "MaskMod", "noop_mask", "ordered"]
+__all__ = ["BlockMask", "MaskMod", "noop_mask", "ordered", "pair"]
 
 MaskMod = Callable[[Any, Any, Any, Any], Any]
 Array = npt.NDArray[Any]
@@ -61,7 +61,8 @@ def _dense(counts: Any, columns: Any, width: int | None = None) -> Array:
     return found
 
 
-def _pair(size: Any) -> tuple[int, int]:
+def pair(size: Any) -> tuple[int, int]:
+    """Return a size that is one number, or two."""
     return (size, size) if isinstance(size, int) else (int(size[0]), int(size[1]))
 
 
@@ -95,6 +96,10 @@ class BlockMask:
     kv_indices: Any
     full_kv_num_blocks: Any
     full_kv_indices: Any
+    q_num_blocks: Any
+    q_indices: Any
+    full_q_num_blocks: Any
+    full_q_indices: Any
 
     def __init__(
         self,
@@ -161,7 +166,7 @@ class BlockMask:
         """
         if kv_indices.ndim < 2:
             raise RuntimeError("BlockMask must have at least 2 dimensions")
-        size = _pair(BLOCK_SIZE)
+        size = pair(BLOCK_SIZE)
         lists: list[Any] = [None] * 4
         pairs = ((kv_num_blocks, kv_indices), (full_kv_num_blocks, full_kv_indices))
         for k, (counts, columns) in enumerate(pairs if compute_q_blocks else ()):
@@ -172,13 +177,12 @@ class BlockMask:
             rows, columns = kv_indices.shape[-2:]
             seq_lengths = (int(rows) * size[0], int(columns) * size[1])
         kept = {k: x for k, x in orders.items() if not isinstance(x, bool)}
+        tensors = dict(zip(TENSORS, (*pairs[0], *pairs[1], *lists), strict=True))
         return cls(
             seq_lengths,
-            *pairs[0],
-            *pairs[1],
-            *lists,
-            size,
-            mask_mod or noop_mask,
+            **tensors,
+            BLOCK_SIZE=size,
+            mask_mod=mask_mod or noop_mask,
             **kept,
         )
 
@@ -259,9 +263,9 @@ class BlockMask:
         picked = self._with(
             lambda x: x[kept], self.seq_lengths, _of_a_slice, TENSORS[:4]
         )
-        lists = [getattr(picked, name) for name in TENSORS[:4]]
+        lists = {name: getattr(picked, name) for name in TENSORS[:4]}
         return BlockMask.from_kv_blocks(
-            *lists,
+            **lists,
             BLOCK_SIZE=self.BLOCK_SIZE,
             mask_mod=_of_a_slice,
             seq_lengths=self.seq_lengths,
@@ -271,18 +275,19 @@ class BlockMask:
     def _adjust(self, new_q_len: int, new_kv_len: int) -> "BlockMask":
         """Return the mask of the first queries and keys."""
         lengths = (new_q_len, new_kv_len)
-        rows, columns = (
-            -(-n // m) for n, m in zip(lengths, self.BLOCK_SIZE, strict=True)
-        )
-        part, full = (x[..., :rows, :columns] for x in self.blocks())
-        if (rows, columns) != part.shape[-2:]:
+        high, wide = (-(-n // m) for n, m in zip(lengths, self.BLOCK_SIZE, strict=True))
+        part, full = (x[..., :high, :wide] for x in self.blocks())
+        if (high, wide) != part.shape[-2:]:
             raise IndexError(f"a mask of shape {self.shape} has no {lengths}")
+        counts, columns = ordered(part)
         whole: tuple[Any, Any] = (None, None)
         if self.full_kv_num_blocks is not None:
             whole = ordered(full)
         return BlockMask.from_kv_blocks(
-            *ordered(part),
-            *whole,
+            counts,
+            columns,
+            whole[0],
+            whole[1],
             BLOCK_SIZE=self.BLOCK_SIZE,
             mask_mod=self.mask_mod,
             seq_lengths=lengths,
@@ -296,11 +301,11 @@ class BlockMask:
             x = getattr(self, name)
             shape = None if x is None else f"torch.Size({list(map(int, x.shape))})"
             lines.append(f"    {name}={shape},\n")
-        name = getattr(self.mask_mod, "__name__", self.mask_mod)
+        mod = getattr(self.mask_mod, "__name__", str(self.mask_mod))
         return (
             f"BlockMask(\n{''.join(lines)}    BLOCK_SIZE={self.BLOCK_SIZE},\n"
             f"    shape={self.shape},\n    sparsity={self.sparsity():.2f}%,\n"
-            f"    mask_mod={name}\n)"
+            f"    mask_mod={mod}\n)"
         )
 
     def __str__(self) -> str:
@@ -321,7 +326,7 @@ class BlockMask:
         """
         part, full = self.blocks()
         dense = part | full
-        most = dense.shape[-2:] if grid_size == -1 else _pair(grid_size)
+        most = dense.shape[-2:] if grid_size == -1 else pair(grid_size)
         shown = list(np.ndindex(*dense.shape[:-2]))
         pictures = [
             f"{at}\n" + "\n".join(_rows(dense[at], most)) for at in shown[:limit]

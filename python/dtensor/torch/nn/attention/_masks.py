@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core import device as _device
-from dtensor.experimental import implicit_replication
-from dtensor.torch.nn.attention._blocks import BlockMask, MaskMod, ordered
+from dtensor.experimental.implicit_replication import implicit_replication
+from dtensor.torch.nn.attention._blocks import BlockMask, MaskMod, ordered, pair
 from dtensor.torch.nn.attention._mods import Mod, grid_of, whole_array
 
 __all__ = ["and_masks", "create_block_mask", "create_mask", "or_masks"]
@@ -67,7 +67,8 @@ def _is_scored(mod: Callable[..., Any]) -> bool:
 
 
 def _seen(mod: Mod, shape: tuple[int, ...], start: int, stop: int) -> Array:
-    """Return what queries from `start` to `stop` see, as an array of bool."""
+    """Return what queries from `start` to `stop` see, as an array of bool; of one batch
+    or head if that is the same for all."""
     grid = grid_of(
         [range(n) for n in shape[:2]] + [range(start, stop), range(shape[3])]
     )
@@ -77,7 +78,8 @@ def _seen(mod: Mod, shape: tuple[int, ...], start: int, stop: int) -> Array:
     with implicit_replication():
         found = whole_array(mod(grid, scores))
     found = ~np.isneginf(found) if mod.scored else found
-    return np.broadcast_to(found, grid.shape)
+    found = found.reshape((1,) * (4 - found.ndim) + found.shape)
+    return np.broadcast_to(found, (*found.shape[:2], *grid.shape[2:]))
 
 
 def _masking(
@@ -130,7 +132,8 @@ def create_mask(
         If the function has neither 4 nor 5 arguments, or a mask is not of bool.
     """
     mod, shape = _masking(mod_fn, B, H, Q_LEN, KV_LEN, device)
-    return _C.into_torch(_C.as_tensor(_seen(mod, shape, 0, Q_LEN).copy()))
+    seen = np.broadcast_to(_seen(mod, shape, 0, Q_LEN), shape)
+    return _C.into_torch(_C.as_tensor(seen.copy()))
 
 
 def create_block_mask(
@@ -175,24 +178,32 @@ def create_block_mask(
     AssertionError
         If the mask is not of bool.
     """
-    size = (BLOCK_SIZE,) * 2 if isinstance(BLOCK_SIZE, int) else tuple(BLOCK_SIZE)
+    size = pair(BLOCK_SIZE)
     if min(Q_LEN, KV_LEN, *(n for n in (B, H) if n is not None), *size) < 1:
         raise ValueError(
             "create_block_mask: lengths and BLOCK_SIZE must be positive, but they are "
             f"{(B, H, Q_LEN, KV_LEN)} and {BLOCK_SIZE}"
         )
     mod, shape = _masking(mask_mod, B, H, Q_LEN, KV_LEN, device)
+    starts = list(range(0, KV_LEN, size[1]))
     some, whole = [], []
     for start in range(0, Q_LEN, size[0]):
         block = _seen(mod, shape, start, min(start + size[0], Q_LEN))
-        starts = range(0, KV_LEN, size[1])
-        counts = np.add.reduceat(block.sum(-2, dtype=np.int64), list(starts), axis=-1)
-        some.append(counts > 0)
-        whole.append(counts == size[0] * size[1])
-    dense, full = np.stack(some, -2), np.stack(whole, -2)
-    lists = [*ordered(dense), None, None]
+        seen = np.add.reduceat(block.sum(-2, dtype=np.int64), starts, axis=-1)
+        some.append(seen > 0)
+        whole.append(seen == size[0] * size[1])
+    blocks = (*shape[:2], len(some), len(starts))
+    dense, full = (np.broadcast_to(np.stack(x, -2), blocks) for x in (some, whole))
+    apart: tuple[Any, Any] = (None, None)
     if separate_full_blocks:
-        lists = [*ordered(dense & ~full), *ordered(full)]
+        dense, apart = dense & ~full, ordered(full)
+    counts, columns = ordered(dense)
     return BlockMask.from_kv_blocks(
-        *lists, BLOCK_SIZE=size, mask_mod=mask_mod, seq_lengths=(Q_LEN, KV_LEN)
+        counts,
+        columns,
+        apart[0],
+        apart[1],
+        BLOCK_SIZE=size,
+        mask_mod=mask_mod,
+        seq_lengths=(Q_LEN, KV_LEN),
     )

@@ -16,7 +16,7 @@ import numpy as np
 
 from dtensor import _C, ops as _ops
 from dtensor.autograd import no_grad
-from dtensor.experimental import implicit_replication
+from dtensor.experimental.implicit_replication import implicit_replication
 from dtensor.placement_types import Replicate, Shard
 from dtensor.random import get_rng_state, set_rng_state
 

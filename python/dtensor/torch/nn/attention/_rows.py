@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import ops as _ops
-from dtensor.experimental import implicit_replication
+from dtensor.experimental.implicit_replication import implicit_replication
 from dtensor.ops.model.attention import scaled_dot_product_attention
 from dtensor.torch.nn.attention._blocks import BlockMask
 from dtensor.torch.nn.attention._mods import Mod, grid_of
