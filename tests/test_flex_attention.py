@@ -4,6 +4,25 @@ import math
 
 import numpy as np
 import pytest
+from flex_tables import (
+    BIAS,
+    CHANGES,
+    MASKS,
+    RNG,
+    SLOPES,
+    B,
+    E,
+    H,
+    K,
+    L,
+    Q,
+    S,
+    V,
+    a,
+    causal,
+    everywhere,
+    t,
+)
 from meshes import line
 
 import dtensor.torch as torch
@@ -12,120 +31,10 @@ from dtensor import DTensor, Partial, Replicate, Shard, distribute_tensor
 from dtensor.torch.nn.attention import _rows
 from dtensor.torch.nn.attention.flex_attention import (
     AuxRequest,
-    BlockMask,
-    and_masks,
     create_block_mask,
     create_mask,
     flex_attention,
-    noop_mask,
-    or_masks,
 )
-
-RNG = np.random.default_rng(3)
-B, H, L, S, E = 2, 4, 9, 7, 3
-Q, K, V = (RNG.normal(size=(B, H, n, E)) for n in (L, S, S))
-SLOPES = 0.5 ** np.arange(1, H + 1)
-BIAS = RNG.normal(size=(H, L + S))
-DOCS = np.array([[0, 0, 0, 1, 1, 1, 1, 2, 2], [0, 1, 1, 1, 1, 1, 2, 2, 2]])
-
-
-def t(x, grad=False):
-    return torch.tensor(x, requires_grad=grad)
-
-
-def a(x):
-    return np.asarray(x.detach())
-
-
-def causal(b, h, q, k):
-    return q >= k
-
-
-def window(b, h, q, k):
-    return (q - k < 3) & (k - q < 3)
-
-
-def everywhere(q, k, v, change=None, seen=None, scale=None):
-    """Attention, index by index: results, logarithms of sums, probabilities."""
-    batches, heads, queries = q.shape[:3]
-    groups = heads // k.shape[1]
-    out = np.zeros((*q.shape[:3], v.shape[-1]))
-    sums = np.full(q.shape[:3], -np.inf)
-    found = np.zeros((*q.shape[:3], k.shape[2]))
-    for b, h, i in np.ndindex(batches, heads, queries):
-        g = h // groups
-        scores = k[b, g] @ q[b, h, i] * (scale or 1 / math.sqrt(q.shape[-1]))
-        for j in range(len(scores)):
-            if change is not None:
-                scores[j] = change(scores[j], b, h, i, j)
-            if seen is not None and not seen(b, h, i, j):
-                scores[j] = -np.inf
-        if np.isneginf(scores).all():
-            continue
-        p = np.exp(scores - scores.max())
-        found[b, h, i] = p / p.sum()
-        out[b, h, i] = found[b, h, i] @ v[b, g]
-        sums[b, h, i] = np.log(p.sum()) + scores.max()
-    return out, sums, found
-
-
-CHANGES = {
-    "alibi": (
-        lambda s, b, h, q, k: s + t(SLOPES)[h] * (k - q),
-        lambda s, b, h, q, k: s + SLOPES[h] * (k - q),
-    ),
-    "relative": (
-        lambda s, b, h, q, k: s + t(BIAS)[h, q - k + S],
-        lambda s, b, h, q, k: s + BIAS[h, q - k + S],
-    ),
-    "capped": (
-        lambda s, b, h, q, k: 2 * torch.tanh(s / 2),
-        lambda s, b, h, q, k: 2 * np.tanh(s / 2),
-    ),
-    "masked": (
-        lambda s, b, h, q, k: torch.where(q >= k, s, -float("inf")),
-        lambda s, b, h, q, k: s if q >= k else -np.inf,
-    ),
-    "table by table": (
-        lambda s, b, h, q, k: s * t(BIAS)[h][q + k],
-        lambda s, b, h, q, k: s * BIAS[h, q + k],
-    ),
-    "table in three": (
-        lambda s, b, h, q, k: s * t(K)[b][h][k][0],
-        lambda s, b, h, q, k: s * K[b, h, k, 0],
-    ),
-    "dot products": (
-        lambda s, b, h, q, k: s + (t(Q)[b, h, q] * t(K)[b, h, k]).sum(),
-        lambda s, b, h, q, k: s + Q[b, h, q] @ K[b, h, k],
-    ),
-    "nothing of it": (lambda s, b, h, q, k: s, None),
-}
-MASKS = {
-    "causal": (causal, causal),
-    "window": (and_masks(causal, window), lambda b, h, q, k: q >= k > q - 3),
-    "prefix": (
-        or_masks(causal, lambda b, h, q, k: k < t([2, 4])[b]),
-        lambda b, h, q, k: q >= k or k < (2, 4)[b],
-    ),
-    "documents": (
-        lambda b, h, q, k: t(DOCS)[b, q] == t(DOCS)[b, k],
-        lambda b, h, q, k: DOCS[b, q] == DOCS[b, k],
-    ),
-    "by tables": (
-        lambda b, h, q, k: t(DOCS)[b][q] == t(DOCS)[b][k],
-        lambda b, h, q, k: DOCS[b, q] == DOCS[b, k],
-    ),
-    "heads": (
-        lambda b, h, q, k: (q >= k) | (h > 1),
-        lambda b, h, q, k: q >= k or h > 1,
-    ),
-    "some see nothing": (
-        lambda b, h, q, k: (q > 2) & (k < 5),
-        lambda b, h, q, k: q > 2 and k < 5,
-    ),
-    "all": (noop_mask, None),
-}
-
 
 # --- values ---------------------------------------------------------------------------
 
@@ -267,91 +176,6 @@ def test_a_call_fits_into_a_checkpoint_and_into_dropout(monkeypatch):
     dropped = flex_attention(q, t(K), t(V), lambda s, *_: F.dropout(s, 0.5))
     dropped.sum().backward()  # the second call drops the same
     assert np.isfinite(a(dropped)).all()
-
-
-# --- masks by blocks ------------------------------------------------------------------
-
-
-def test_a_block_mask_lists_its_blocks():
-    mask = create_block_mask(causal, 2, 3, 300, 260, device="cpu", BLOCK_SIZE=64)
-    assert mask.shape == (2, 3, 300, 260) and mask.numel() == 468000
-    assert mask.kv_num_blocks[1, 2].tolist() == [1, 1, 1, 1, 5]
-    assert mask.kv_indices[0, 0].tolist()[1] == [1, 0, 2, 3, 4]
-    assert mask.full_kv_num_blocks[0, 0].tolist() == [0, 1, 2, 3, 0]
-    assert mask.q_num_blocks[0, 0].tolist() == [2, 2, 2, 2, 1]
-    assert mask.q_indices[0, 0].tolist()[0] == [0, 4, 1, 2, 3]
-    assert mask.full_q_num_blocks[0, 0].tolist() == [3, 2, 1, 0, 0]
-    assert mask.kv_indices.dtype == torch.int32 == mask.to_dense().dtype
-    assert mask.to_dense()[0, 0].tolist() == np.tri(5, dtype=int).tolist()
-    assert math.isclose(mask.sparsity(), 21.23076923076923)
-    flat = mask.as_tuple()
-    assert flat[:2] == (300, 260) and flat[-3:] == (64, 64, causal) and len(flat) == 17
-    assert len(mask.as_tuple(flatten=False)) == 15
-    together = create_block_mask(
-        causal, 2, 3, 300, 260, BLOCK_SIZE=(64, 32), separate_full_blocks=False
-    )
-    assert together.full_kv_num_blocks is None
-    assert together.kv_num_blocks[0, 0].tolist() == [2, 4, 6, 8, 9]
-
-
-def test_a_block_mask_is_shown():
-    mask = create_block_mask(causal, None, None, 300, 260, BLOCK_SIZE=64)
-    steps = "\n".join("██" * (k + 1) + "  " * (4 - k) for k in range(5))
-    head = "BlockMask(shape=(1, 1, 300, 260), sparsity=21.23%, \n(0, 0)\n"
-    assert str(mask) == f"{head}{steps}\n)"
-    assert "kv_indices=torch.Size([1, 1, 5, 5])" in repr(mask)
-    assert "mask_mod=causal" in repr(mask)
-    many = create_block_mask(causal, 5, None, 4096, 4096)
-    text = many.to_string(grid_size=(2, 2), limit=1)
-    assert text.startswith("(0, 0)\n░░  \n██░░\n\n...\n")
-    assert many.to_string(-1, 1).count("\n") == 32 + 4
-
-
-def test_a_block_mask_is_picked_from_and_cropped():
-    mask = create_block_mask(MASKS["heads"][0], 2, H, L, S, BLOCK_SIZE=4)
-    assert mask[1].shape == (1, H, L, S) == mask[-1:, :].shape
-    assert mask[:, 1].shape == (2, 1, L, S)
-    row = mask[:, :, torch.tensor([1])]
-    assert row.kv_num_blocks.shape == (2, H, 1)
-    with pytest.raises(RuntimeError, match="mask_mod from a sliced BlockMask"):
-        flex_attention(t(Q[:1]), t(K[:1]), t(V[:1]), block_mask=mask[0])
-    one = mask[0]
-    one.mask_mod = mask.mask_mod
-    got = flex_attention(t(Q[:1]), t(K[:1]), t(V[:1]), block_mask=one)
-    out = everywhere(Q[:1], K[:1], V[:1], seen=MASKS["heads"][1])[0]
-    assert np.allclose(a(got), out)
-    with pytest.raises(IndexError, match="index 2 is out of bounds"):
-        mask[2]
-    small = mask._adjust(5, 4)
-    assert small.shape == (2, H, 5, 4) and small.kv_indices.shape == (2, H, 2, 1)
-    got = flex_attention(t(Q[:, :, :5]), t(K[:, :, :4]), t(V[:, :, :4]), None, small)
-    out = everywhere(Q[:, :, :5], K[:, :, :4], V[:, :, :4], seen=MASKS["heads"][1])[0]
-    assert np.allclose(a(got), out)
-    assert mask.to("cpu").shape == mask.shape
-
-
-def test_blocks_in_no_list_are_hidden():
-    counts = torch.tensor([[[1, 2, 0]]], dtype=torch.int32)
-    places = torch.tensor([[[[1, 0], [0, 1], [0, 1]]]], dtype=torch.int32)
-    mask = BlockMask.from_kv_blocks(
-        counts, places, BLOCK_SIZE=(4, 5), seq_lengths=(L, S)
-    )
-    shown = {(0, 1), (1, 0), (1, 1)}
-    seen = lambda b, h, q, k: (q // 4, k // 5) in shown  # noqa: E731
-    got = flex_attention(t(Q), t(K), t(V), block_mask=mask)
-    assert np.allclose(a(got), everywhere(Q, K, V, seen=seen)[0])
-    assert mask.q_num_blocks.tolist() == [[[1, 2]]]
-
-
-def test_masks_are_made_of_masks():
-    whole = create_mask(and_masks(causal, window), None, None, 5, 5)
-    assert whole[0, 0].tolist() == (np.tri(5) - np.tri(5, k=-3) > 0).tolist()
-    assert create_mask(and_masks(), None, None, 2, 3).all()
-    assert not create_mask(or_masks(), 2, 3, 2, 3).any()
-    scored = create_mask(CHANGES["masked"][0], None, None, 3, 3)
-    assert scored[0, 0].tolist() == np.tri(3, dtype=bool).tolist()
-    with pytest.raises(RuntimeError, match="All inputs should be callable mask_mods"):
-        and_masks(causal, 3)
 
 
 # --- errors ---------------------------------------------------------------------------
