@@ -2,8 +2,13 @@
 
 from dtensor.nn import functional, init, utils
 from dtensor.nn._hooks import (
+    register_module_buffer_registration_hook,
     register_module_forward_hook,
     register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
 )
 from dtensor.nn.activation import (
     CELU,
@@ -339,7 +344,12 @@ __all__ = [
     "ZeroPad3d",
     "functional",
     "init",
+    "register_module_buffer_registration_hook",
     "register_module_forward_hook",
     "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
     "utils",
 ]

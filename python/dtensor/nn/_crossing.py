@@ -60,8 +60,8 @@ class Crossing:
             return result
         if not many:
             return through[0]
-        named = hasattr(result, "_fields")
-        return type(result)(*through) if named else through
+        kind: Any = type(result)
+        return kind(*through) if hasattr(result, "_fields") else kind(through)
 
     def _at_outputs(self, grads: Grads) -> Grads:
         given = _spread(grads, self.left, self.outputs)

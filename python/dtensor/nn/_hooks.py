@@ -14,8 +14,14 @@ __all__ = [
     "Hooks",
     "RemovableHandle",
     "register",
+    "register_module_buffer_registration_hook",
     "register_module_forward_hook",
     "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+    "registered",
 ]
 
 Hook = Callable[..., Any]
@@ -26,6 +32,15 @@ _numbers = itertools.count()
 # The hooks of all modules; they run before a module's own.
 _global_forward_pre_hooks: Table = OrderedDict()
 _global_forward_hooks: Table = OrderedDict()
+_global_forward_hooks_with_kwargs: Table = OrderedDict()
+_global_forward_hooks_always_called: Table = OrderedDict()
+_global_backward_pre_hooks: Table = OrderedDict()
+_global_backward_hooks: Table = OrderedDict()
+_at_calls: Table = OrderedDict()  # the numbers of all of these
+# The hooks of what is added to any module.
+_registrations: dict[str, Table] = {
+    kind: OrderedDict() for kind in ("parameter", "buffer", "module")
+}
 
 
 F_co = TypeVar("F_co", covariant=True)
@@ -88,17 +103,88 @@ def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
     -------
     RemovableHandle
     """
-    return register(_global_forward_pre_hooks, hook)
+    return register(_global_forward_pre_hooks, hook, False, (_at_calls, True))
 
 
-def register_module_forward_hook(hook: Hook) -> RemovableHandle:
+def register_module_forward_hook(
+    hook: Hook, *, with_kwargs: bool = False, always_call: bool = False
+) -> RemovableHandle:
     """Call ``hook(module, args, output)`` after the forward of every module.
+
+    See `Hooks.register_forward_hook`.
 
     Returns
     -------
     RemovableHandle
     """
-    return register(_global_forward_hooks, hook)
+    return register(
+        _global_forward_hooks,
+        hook,
+        False,
+        (_at_calls, True),
+        (_global_forward_hooks_with_kwargs, with_kwargs),
+        (_global_forward_hooks_always_called, always_call),
+    )
+
+
+def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
+    """Call ``hook(module, grad_output)`` before every module's gradients are computed.
+
+    Returns
+    -------
+    RemovableHandle
+    """
+    return register(_global_backward_pre_hooks, hook, False, (_at_calls, True))
+
+
+def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` after every module's backward.
+
+    Returns
+    -------
+    RemovableHandle
+    """
+    return register(_global_backward_hooks, hook, False, (_at_calls, True))
+
+
+def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
+    """Call ``hook(module, name, param)`` for every parameter that a module gets.
+
+    What it returns, unless that is None, is taken in its place.
+
+    Returns
+    -------
+    RemovableHandle
+    """
+    return register(_registrations["parameter"], hook)
+
+
+def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
+    """Call ``hook(module, name, buffer)`` for every buffer that a module gets.
+
+    See `register_module_parameter_registration_hook`.
+    """
+    return register(_registrations["buffer"], hook)
+
+
+def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
+    """Call ``hook(module, name, submodule)`` for every module that a module gets.
+
+    See `register_module_parameter_registration_hook`.
+    """
+    return register(_registrations["module"], hook)
+
+
+def registered(kind: str, module: Any, name: str, value: Any) -> Any:
+    """Return what a module gets under a name: a value, or what the hooks return."""
+    for hook in _registrations[kind].values():
+        new = hook(module, name, value)
+        value = value if new is None else new
+    return value
+
+
+def _both(first: Table, then: Table) -> list[Hook]:
+    return [*first.values(), *then.values()]
 
 
 class Hooks:
@@ -215,8 +301,7 @@ class Hooks:
             or self._forward_hooks
             or self._backward_hooks
             or self._backward_pre_hooks
-            or _global_forward_pre_hooks
-            or _global_forward_hooks
+            or _at_calls
         ):
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
@@ -228,12 +313,10 @@ class Hooks:
         try:
             args, kwargs = self._before(args, kwargs)
             crossing = None
-            if self._backward_hooks or self._backward_pre_hooks:
-                crossing = Crossing(
-                    self,
-                    list(self._backward_pre_hooks.values()),
-                    list(self._backward_hooks.values()),
-                )
+            before = _both(_global_backward_pre_hooks, self._backward_pre_hooks)
+            after = _both(_global_backward_hooks, self._backward_hooks)
+            if before or after:
+                crossing = Crossing(self, before, after)
                 args = crossing.enter(args)
             result = self.forward(*args, **kwargs)
             for number, hook in self._after_hooks():
@@ -242,7 +325,11 @@ class Hooks:
             return result if crossing is None else crossing.leave(result)
         except Exception:
             for number, hook in self._after_hooks():
-                if number not in self._forward_hooks_always_called or number in called:
+                always = (
+                    number in self._forward_hooks_always_called
+                    or number in _global_forward_hooks_always_called
+                )
+                if not always or number in called:
                     continue
                 try:
                     result = self._after(number, hook, args, kwargs, result)
@@ -282,7 +369,10 @@ class Hooks:
     def _after(
         self, number: int, hook: Hook, args: Any, kwargs: Any, result: Any
     ) -> Any:
-        if number in self._forward_hooks_with_kwargs:
+        if (
+            number in self._forward_hooks_with_kwargs
+            or number in _global_forward_hooks_with_kwargs
+        ):
             new = _C.carried("a hook", hook, (self, args, kwargs, result))
         else:
             new = _C.carried("a hook", hook, (self, args, result))

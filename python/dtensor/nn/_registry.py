@@ -3,6 +3,7 @@
 from typing import Any
 
 from dtensor._C import Tensor
+from dtensor.nn._hooks import registered
 from dtensor.nn.parameter import Buffer, Parameter
 
 __all__ = ["Registry", "type_name"]
@@ -69,7 +70,7 @@ class Registry:
                 f"parameters must be created explicitly. To express '{name}' as a "
                 "function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = param
+        self._parameters[name] = registered("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         """Add a tensor that is part of the module's state and is not trained.
@@ -95,7 +96,7 @@ class Registry:
                 f"cannot assign '{type_name(tensor)}' object to buffer '{name}' "
                 "(torch Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = registered("buffer", self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -115,7 +116,7 @@ class Registry:
             raise TypeError(f"{type_name(module)} is not a Module subclass")
         self._check_new("module", name)
         self._check_free(name, self._modules)
-        self._modules[name] = module
+        self._modules[name] = registered("module", self, name, module)
 
     def register_module(self, name: str, module: Any) -> None:
         """Add a module as a child: see `add_module`."""
@@ -158,7 +159,7 @@ class Registry:
                         f"cannot assign '{type_name(value)}' as {what} '{name}' "
                         f"({wanted} or None expected)"
                     )
-                known[name] = value
+                known[name] = registered(registry[1:-1], self, name, value)
                 return
         super().__setattr__(name, value)
 
@@ -168,7 +169,7 @@ class Registry:
         elif registry == "_buffers":
             self.register_buffer(name, value, getattr(value, "persistent", True))
         else:
-            self._modules[name] = value
+            self._modules[name] = registered("module", self, name, value)
 
     def __delattr__(self, name: str) -> None:
         for registry in (self._parameters, self._buffers, self._modules):

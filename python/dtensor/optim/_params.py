@@ -2,6 +2,7 @@
 
 import functools
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,8 @@ from dtensor.autograd.grad_mode import enable_grad, no_grad
 from dtensor.ops.create.like import zeros_like
 
 __all__ = [
+    "STEP_POST",
+    "STEP_PRE",
     "check_flags",
     "check_param",
     "check_settings",
@@ -139,6 +142,11 @@ def check_flags(foreach: bool | None, fused: bool | None, differentiable: bool) 
         )
 
 
+# The hooks of all optimizers: called before an optimizer's own, and after these.
+STEP_PRE: OrderedDict[int, Callable[..., Any]] = OrderedDict()
+STEP_POST: OrderedDict[int, Callable[..., Any]] = OrderedDict()
+
+
 def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
     """Return a step that calls the hooks before and after it, and is not recorded.
 
@@ -153,16 +161,22 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
         return _C.carried(name, run, (self, args, kwargs), {}, True)
 
     def run(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        for hook in list(self._hooks["step_pre"].values()):
+        for hook in [*STEP_PRE.values(), *self._hooks["step_pre"].values()]:
             found = hook(self, args, kwargs)
-            if found is not None:
-                args, kwargs = found
+            if found is None:
+                continue
+            if not isinstance(found, tuple) or len(found) != 2:
+                raise RuntimeError(
+                    f"{step} must return None or a tuple of (new_args, new_kwargs), "
+                    f"but got {found}."
+                )
+            args, kwargs = found
         self._opt_called = True
         with no_grad():
             result = step(self, *args, **kwargs)
         if not self._told:
             _tell_of_replaced(self)
-        for hook in list(self._hooks["step_post"].values()):
+        for hook in [*self._hooks["step_post"].values(), *STEP_POST.values()]:
             hook(self, args, kwargs)
         return result
 

@@ -9,9 +9,21 @@ from dtensor._C import Tensor
 from dtensor.autograd.grad_mode import no_grad
 from dtensor.nn._hooks import RemovableHandle, register
 from dtensor.nn.parameter import zero_grads
-from dtensor.optim._params import check_param, fitted, hooked, named
+from dtensor.optim._params import (
+    STEP_POST,
+    STEP_PRE,
+    check_param,
+    fitted,
+    hooked,
+    named,
+)
 
-__all__ = ["Optimizer", "required"]
+__all__ = [
+    "Optimizer",
+    "register_optimizer_step_post_hook",
+    "register_optimizer_step_pre_hook",
+    "required",
+]
 
 Group = dict[str, Any]
 Closure = Callable[[], Any]
@@ -24,6 +36,19 @@ _TABLES = (
     "load_state_dict_pre",
     "load_state_dict_post",
 )
+
+
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(optimizer, args, kwargs)`` before each step of every optimizer.
+
+    It may return other arguments, as a pair ``(args, kwargs)``.
+    """
+    return register(STEP_PRE, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(optimizer, args, kwargs)`` after each step of every optimizer."""
+    return register(STEP_POST, hook)
 
 
 class _Required:

@@ -105,6 +105,7 @@ from dtensor.torch import (
     utils as utils,
     version as version,
 )
+from dtensor.torch._errors import OutOfMemoryError as OutOfMemoryError
 from dtensor.torch._print import set_printoptions as set_printoptions
 from dtensor.torch.compiler import compile as compile
 from dtensor.torch.func import vmap as vmap
@@ -135,7 +136,9 @@ for _name in _layers.METHODS:  # they have the arguments of the methods
     globals()[_name].__wrapped__ = getattr(Tensor, _name)
 
 
-_LATER = {"distributions"}  # modules that are loaded when they are first asked for
+# Modules that are loaded when they are first asked for.
+_LATER = set("_dynamo _inductor distributions futures library mps overrides".split())
+_LATER |= {"return_types", "storage", "xpu"}
 
 
 def __getattr__(name: str) -> Any:

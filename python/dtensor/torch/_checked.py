@@ -4,7 +4,7 @@ An info of 0 says that a matrix was fit; the results of the others are arbitrary
 `check_errors` raises, all ranks raise.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,53 +13,10 @@ from dtensor.ops.linalg.indefinite import cholesky_info, ldl, ldl_whole
 from dtensor.torch import _lu
 from dtensor.torch._errors import LinAlgError
 from dtensor.torch._pointwise import floating
+from dtensor.torch._returned import TYPES
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 linalg: Any = _linalg
-
-
-class CholeskyEx(NamedTuple):
-    """What `cholesky_ex` returns."""
-
-    L: Any
-    info: Any
-
-
-class InverseEx(NamedTuple):
-    """What `inv_ex` returns."""
-
-    inverse: Any
-    info: Any
-
-
-class SolvedEx(NamedTuple):
-    """What `solve_ex` returns."""
-
-    result: Any
-    info: Any
-
-
-class FactoredEx(NamedTuple):
-    """What `lu_factor_ex` returns."""
-
-    LU: Any
-    pivots: Any
-    info: Any
-
-
-class Symmetric(NamedTuple):
-    """What `ldl_factor` returns: L and D in one matrix, and pivots from 1 on."""
-
-    LD: Any
-    pivots: Any
-
-
-class SymmetricEx(NamedTuple):
-    """What `ldl_factor_ex` returns."""
-
-    LD: Any
-    pivots: Any
-    info: Any
 
 
 def _square(A: Any, name: str) -> Any:  # noqa: N803
@@ -123,7 +80,7 @@ def cholesky_ex(
     _check(info, check_errors, text)
     if upper:
         found = ops.conj(ops.swapaxes(found, -2, -1))
-    return CholeskyEx(found, info)
+    return TYPES["linalg_cholesky_ex"]((found, info))
 
 
 def _fit(A: Any) -> tuple[Any, Any, Any]:  # noqa: N803
@@ -155,7 +112,7 @@ def inv_ex(A: Any, *, check_errors: bool = False) -> Any:  # noqa: N803
         "completed because the input matrix is singular."
     )
     _check(info, check_errors, text)
-    return InverseEx(ops.where(failed, np.nan, linalg.inv(fit)), info)
+    return TYPES["linalg_inv_ex"]((ops.where(failed, np.nan, linalg.inv(fit)), info))
 
 
 def solve_ex(
@@ -196,7 +153,9 @@ def solve_ex(
         turned = (ops.swapaxes(x, -2, -1) for x in (fit, right))
         found = ops.swapaxes(linalg.solve(*turned), -2, -1)
     found = ops.where(failed, np.nan, found)
-    return SolvedEx(ops.squeeze(found, -1) if is_vector else found, info)
+    return TYPES["linalg_solve_ex"](
+        (ops.squeeze(found, -1) if is_vector else found, info)
+    )
 
 
 def lu_factor_ex(
@@ -213,7 +172,7 @@ def lu_factor_ex(
     RuntimeError
         If `check_errors` and there is one, on all ranks.
     """
-    found = FactoredEx(*_lu.lu(A, pivot, get_infos=True))
+    found = TYPES["linalg_lu_factor_ex"](_lu.lu(A, pivot, get_infos=True))
     text = (
         "torch.linalg.lu_factor_ex: U[{k},{k}] is zero and using it on lu_solve would "
         "result in a division by zero. If you still want to perform the factorization, "
@@ -240,7 +199,9 @@ def ldl_factor_ex(
     check_errors : bool, default False
         Whether to raise if a block of D is 0, on all ranks.
     """
-    found = SymmetricEx(*ldl(_square(A, "ldl_factor_ex").detach(), hermitian))
+    found = TYPES["linalg_ldl_factor_ex"](
+        ldl(_square(A, "ldl_factor_ex").detach(), hermitian)
+    )
     text = "torch.linalg.ldl_factor_ex: block {k} of D is zero."
     _check(found.info, check_errors, text, RuntimeError)
     return found
@@ -248,7 +209,7 @@ def ldl_factor_ex(
 
 def ldl_factor(A: Any, *, hermitian: bool = False) -> Any:  # noqa: N803
     """Return what `ldl_factor_ex` does, without infos."""
-    return Symmetric(*ldl_factor_ex(A, hermitian=hermitian)[:2])
+    return TYPES["linalg_ldl_factor"](ldl_factor_ex(A, hermitian=hermitian)[:2])
 
 
 def ldl_solve(

@@ -24,7 +24,8 @@ from dtensor.ops.reduce.gradient import of_extreme, restored, spread
 from dtensor.ops.shape.join import _concatenate
 from dtensor.torch import _pointwise
 from dtensor.torch._promotion import dtype_for
-from dtensor.torch._reduce import Dims, Picked, dims_of, summed
+from dtensor.torch._reduce import Dims, dims_of, summed
+from dtensor.torch._returned import TYPES
 from dtensor.torch._totals import SUM, total_call
 
 __all__ = ["direct"]
@@ -264,7 +265,8 @@ def _extreme(name: str, least: bool, base: Any, pair: Any) -> None:
         names = letters(input.ndim, whole=axes)
         rest = " ".join(kept(names, axes, keepdim))
         text = Rule(f"{' '.join(names)}->{rest},{rest}")
-        kernel = call(_C.extreme_of, input, axes[0], bool(keepdim), least, Picked)
+        given = input, axes[0], bool(keepdim), least, TYPES[name]
+        kernel = call(_C.extreme_of, *given)
         return text, kernel, (input.dtype, np.dtype(np.intp))
 
 

@@ -14,6 +14,7 @@ from dtensor import _C, ops as _ops
 from dtensor.nn import functional as F
 from dtensor.torch._pointwise import cast, cast_alike, floating
 from dtensor.torch._promotion import can_cast
+from dtensor.torch._returned import Struct, written
 from dtensor.torch._types import keeps
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -36,7 +37,7 @@ def _up(x: Any) -> Any:
 def _down(x: Any) -> Any:
     if isinstance(x, tuple):
         parts = [_down(each) for each in x]
-        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+        return type(x)(parts) if isinstance(x, Struct) else tuple(parts)
     return ops.squeeze(x, 0) if _is_tensor(x) and x.ndim else x
 
 
@@ -234,7 +235,7 @@ def _written(out: Any, found: Any) -> Any:
     """Write a result into the tensors that were given for it, in its shape."""
     if isinstance(found, tuple):
         parts = [_written(*pair) for pair in zip(out, found, strict=True)]
-        return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
+        return written(found, parts)
     if not can_cast(found.dtype, out.dtype):
         raise RuntimeError(
             f"result type {found.dtype.legacy} can't be cast to the desired output "

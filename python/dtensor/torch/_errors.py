@@ -18,6 +18,7 @@ __all__ = [
     "ArgumentError",
     "DtypeError",
     "LinAlgError",
+    "OutOfMemoryError",
     "PlaceError",
     "refuses",
     "speak",
@@ -34,6 +35,10 @@ class DtypeError(NotImplementedError, TypeError):
 
 class LinAlgError(RuntimeError, np.linalg.LinAlgError):
     """A matrix is singular, or not positive definite, or an iteration did not end."""
+
+
+class OutOfMemoryError(RuntimeError):
+    """A device has no memory left: never raised here, where there is a MemoryError."""
 
 
 class PlaceError(RuntimeError, IndexError):

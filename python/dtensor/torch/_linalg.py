@@ -9,6 +9,7 @@ from dtensor import linalg as _linalg, ops as _ops
 from dtensor.ops.linalg.triangle import written_diagonal
 from dtensor.torch import _reduce
 from dtensor.torch._pointwise import floating
+from dtensor.torch._returned import TYPES
 from dtensor.torch._types import keeps, numpy_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -150,7 +151,8 @@ def eig(A: Any) -> Any:  # noqa: N803
     """Return eigenvalues and vectors of square matrices, complex numbers."""
     found = linalg.eig(A)
     to = np.result_type(np.dtype(floating(A).dtype), np.complex64)
-    return type(found)(*(x if x.dtype == to else ops.astype(x, to) for x in found))
+    parts = [x if x.dtype == to else ops.astype(x, to) for x in found]
+    return TYPES["linalg_eig"](parts)
 
 
 def eigvals(A: Any) -> Any:  # noqa: N803
@@ -198,7 +200,7 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Any:  # noqa: N803
 
 def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> Any:  # noqa: N803
     """Return U, S and Vh with ``A == U @ diag(S) @ Vh``; `driver` is ignored."""
-    return linalg.svd(A, full_matrices)
+    return TYPES["linalg_svd"](linalg.svd(A, full_matrices))
 
 
 def svdvals(A: Any, *, driver: str | None = None) -> Any:  # noqa: N803

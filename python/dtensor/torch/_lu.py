@@ -1,32 +1,18 @@
 """LU factors, triangular systems, and least squares of batches: ``torch.linalg.lu``."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dtensor import _C, linalg as _linalg, ops as _ops
 from dtensor.ops.linalg.pivoted import factored, permuted
 from dtensor.torch._pointwise import cast, floating
+from dtensor.torch._returned import TYPES
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 linalg: Any = _linalg
 
 __all__ = ["lu", "lu_solve", "lu_unpack"]
-
-
-class Factored(NamedTuple):
-    """What `lu_factor` returns: both factors in one matrix, and pivots from 1 on."""
-
-    LU: Any
-    pivots: Any
-
-
-class Factors(NamedTuple):
-    """What `lu_unpack` returns: A = P @ L @ U."""
-
-    P: Any
-    L: Any
-    U: Any
 
 
 def lu_factor(A: Any, *, pivot: bool = True) -> tuple[Any, Any]:  # noqa: N803
@@ -42,7 +28,7 @@ def lu_factor(A: Any, *, pivot: bool = True) -> tuple[Any, Any]:  # noqa: N803
     A = floating(A)  # noqa: N806
     packed, pivots = factored(A.detach(), pivot)
     if not A.requires_grad:
-        return Factored(packed, pivots)
+        return _factored(packed, pivots)
     m, n = A.shape[-2:]
     k = min(m, n)
     low, up = _halves(packed)
@@ -59,7 +45,12 @@ def lu_factor(A: Any, *, pivot: bool = True) -> tuple[Any, Any]:  # noqa: N803
     if m > k:
         last = _over(d[..., k:, :], corner[1]) - low[..., k:, :] @ above
         found = ops.concatenate([found, last], -2)
-    return Factored(packed + found, pivots)
+    return _factored(packed + found, pivots)
+
+
+def _factored(packed: Any, pivots: Any) -> tuple[Any, Any]:
+    found: tuple[Any, Any] = TYPES["linalg_lu_factor"]((packed, pivots))
+    return found
 
 
 def _regular(up: Any) -> Any:
@@ -103,7 +94,8 @@ def lu_unpack(
         rows = permuted(LU_pivots, m)
         is_there = ops.equal(ops.expand_dims(rows, -2), np.arange(m)[:, None])
         swaps = cast(is_there, np.dtype(LU_data.dtype))
-    return Factors(swaps, low, up)
+    found: tuple[Any, Any, Any] = TYPES["lu_unpack"]((swaps, low, up))
+    return found
 
 
 def lu(
@@ -115,7 +107,7 @@ def lu(
     """Return the packed factors and the pivots, and numbers that say what failed: 0."""
     found = lu_factor(A, pivot=pivot)
     if not get_infos:
-        return found
+        return tuple(found)
     diagonal = ops.diagonal(found[0].detach(), axis1=-2, axis2=-1)
     if not diagonal.shape[-1]:
         return (*found, ops.zeros_like(found[1], shape=tuple(diagonal.shape[:-1])))
@@ -126,7 +118,9 @@ def lu(
 
 def linalg_lu(A: Any, *, pivot: bool = True) -> tuple[Any, Any, Any]:  # noqa: N803
     """Return P, L and U, with ``A = P @ L @ U``; P is empty without pivots."""
-    return lu_unpack(*lu_factor(A, pivot=pivot), unpack_pivots=pivot)
+    found = lu_unpack(*lu_factor(A, pivot=pivot), unpack_pivots=pivot)
+    made: tuple[Any, Any, Any] = TYPES["linalg_lu"](found)
+    return made
 
 
 def solve_triangular(
@@ -171,15 +165,6 @@ def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Any:  # noqa: N803
     return linalg_lu_solve(LU_data, LU_pivots, b)
 
 
-class Solved(NamedTuple):
-    """What `lstsq` returns."""
-
-    solution: Any
-    residuals: Any
-    rank: Any
-    singular_values: Any
-
-
 def lstsq(
     A: Any,  # noqa: N803
     B: Any,  # noqa: N803
@@ -202,7 +187,7 @@ def lstsq(
 
     Returns
     -------
-    Solved
+    torch.return_types.linalg_lstsq
         The solution; with a `driver` other than "gelsy", sums of squares of what is
         left if m > n and all ranks are n; ranks; and the singular values.
 
@@ -235,4 +220,5 @@ def lstsq(
     if given not in ("gelsd", "gelss"):
         values = none
     rank = ops.astype(none if given == "gels" else rank, np.int64)
-    return Solved(ops.squeeze(x, -1) if is_vector else x, left, rank, values)
+    x = ops.squeeze(x, -1) if is_vector else x
+    return TYPES["linalg_lstsq"]((x, left, rank, values))

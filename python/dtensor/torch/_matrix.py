@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from dtensor.ops._make.composite import composite
 from dtensor.torch import _reduce
 from dtensor.torch._pointwise import cast_alike, floating
 from dtensor.torch._promotion import promote_types
+from dtensor.torch._returned import TYPES, Triangular, typed
 from dtensor.torch._types import numpy_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -52,27 +53,12 @@ __all__ = [
 det = linalg.det
 inverse = linalg.inv
 matrix_power = linalg.matrix_power
-slogdet = linalg.slogdet
+slogdet = typed(linalg.slogdet, "slogdet")
 
 
 def pinverse(input: Any, rcond: float = 1e-15) -> Any:
     """Return the pseudoinverse; singular values below `rcond` of the first are 0."""
     return linalg.pinv(input, rcond)
-
-
-class Triangular(NamedTuple):
-    """What `triangular_solve` returns."""
-
-    solution: Any
-    cloned_coefficient: Any
-
-
-class Factors(NamedTuple):
-    """What `svd` returns: ``U @ diag(S) @ V.mH``."""
-
-    U: Any
-    S: Any
-    V: Any
 
 
 def adjoint(input: Any) -> Any:
@@ -120,12 +106,13 @@ def triangular_solve(
         one = np.eye(A.shape[-1], dtype=np.dtype(A.dtype))
         part = part - part * one + one
     part = ops.swapaxes(part, -2, -1) if transpose else part
-    return Triangular(linalg.solve(part, b), A)
+    found: Triangular = TYPES["triangular_solve"]((linalg.solve(part, b), A))
+    return found
 
 
 def qr(input: Any, some: bool = True) -> Any:
     """Return the matrices of the QR decomposition, reduced or complete."""
-    return linalg.qr(input, "reduced" if some else "complete")
+    return TYPES["qr"](linalg.qr(input, "reduced" if some else "complete"))
 
 
 def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
@@ -135,9 +122,9 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
         m, n = input.shape[-2:]
         lead = tuple(input.shape[:-2])
         zeros = [ops.zeros_like(input.detach(), shape=(*lead, k, k)) for k in (m, n)]
-        return Factors(zeros[0], values, zeros[1])
+        return TYPES["svd"]((zeros[0], values, zeros[1]))
     u, s, vh = linalg.svd(input, full_matrices=not some)
-    return Factors(u, s, adjoint(vh))
+    return TYPES["svd"]((u, s, adjoint(vh)))
 
 
 def matrix_exp(input: Any) -> Any:

@@ -16,7 +16,8 @@ from dtensor.ops.reduce.gradient import restored, spread
 from dtensor.ops.reduce.rows import of_std, of_var, spread_row
 from dtensor.torch._direct import METHOD_ROWS, row
 from dtensor.torch._places import direct
-from dtensor.torch._reduce import Dims, Picked, dims_of
+from dtensor.torch._reduce import Dims, dims_of
+from dtensor.torch._returned import TYPES, Picked
 from dtensor.torch._totals import running_extreme, total_call
 
 __all__ = ["direct"]
@@ -86,7 +87,9 @@ def _norm_of_vectors(
 
 
 def _most(x: Any, least: bool, dim: int) -> Picked:
-    return Picked(*_C.kernel("running_extreme")(x, least, dim))
+    name = "cummin" if least else "cummax"
+    found: Picked = TYPES[name](_C.kernel("running_extreme")(x, least, dim))
+    return found
 
 
 def _running_extreme(name: str, least: bool) -> None:

@@ -1,6 +1,6 @@
 """Sorting and what follows from it: medians, modes, the k-th value, distinct elements.
 
-Functions that return a NamedTuple give the elements along `dim`, and their indices.
+Functions that return a pair give the elements along `dim`, and their indices.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,8 @@ import numpy as np
 from dtensor import ops as _ops
 from dtensor.ops._make.step import one_step
 from dtensor.torch._promotion import default_dtype
-from dtensor.torch._reduce import Picked, at, summed
+from dtensor.torch._reduce import at, summed
+from dtensor.torch._returned import TYPES, Picked
 from dtensor.torch._types import keeps, numpy_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -57,7 +58,8 @@ def sort(
     """Return the elements sorted along a dim, and their indices."""
     if isinstance(dim, bool):
         return sort(input, -1, dim)
-    return at(input, argsort(input, dim, descending), dim)
+    found: Picked = at("sort", input, argsort(input, dim, descending), dim)
+    return found
 
 
 def msort(input: Any) -> Any:
@@ -69,7 +71,8 @@ def topk(
     input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> Picked:
     """Return the `k` largest or smallest elements along a dim, and their indices."""
-    return Picked(*ops.topk(input, k, dim, largest, sorted))
+    found: Picked = TYPES["topk"](ops.topk(input, k, dim, largest, sorted))
+    return found
 
 
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Picked:
@@ -82,22 +85,27 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Picked
     """
     if not 1 <= k <= input.shape[dim]:
         raise RuntimeError("kthvalue(): selected number k out of range for dimension")
-    return _picked(input, argsort(input, dim), k - 1, dim, keepdim)
+    order = argsort(input, dim)
+    found: Picked = _picked("kthvalue", input, order, k - 1, dim, keepdim)
+    return found
 
 
-def _picked(input: Any, order: Any, place: int, dim: int, keepdim: bool) -> Picked:
+def _picked(
+    name: str, input: Any, order: Any, place: int, dim: int, keepdim: bool
+) -> Any:
     """Return what is at a place of a dim that is sorted by `order`."""
     index = [slice(None)] * input.ndim
     index[dim] = slice(place, place + 1)
-    found = at(input, ops.getitem(order, tuple(index)), dim)
-    return found if keepdim else Picked(*(ops.squeeze(x, dim) for x in found))
+    return at(name, input, ops.getitem(order, tuple(index)), dim, keepdim)
 
 
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the middle element, the lower one of two; with `dim` also its index."""
     if dim is None:
         return _of_all(input, input.detach(), _middle)
-    return _middle(input, dim, keepdim) if input.ndim else at(input, _zero(input), 0)
+    if not input.ndim:
+        return at("median", input, _zero(input), 0)
+    return _middle(input, dim, keepdim)
 
 
 def middle_back(grad: Any, found: Any, values: Any) -> Any:
@@ -115,7 +123,7 @@ def middle_back(grad: Any, found: Any, values: Any) -> Any:
         grad, _of_all(values, values, middle), values
     ),
 )
-def _of_all(input: Any, values: Any, middle: Callable[..., Picked]) -> Any:
+def _of_all(input: Any, values: Any, middle: Callable[..., Any]) -> Any:
     """Return the median of all elements; of none NaN, or the least integer."""
     if input.size:
         return middle(ops.ravel(values), 0, False).values
@@ -124,18 +132,17 @@ def _of_all(input: Any, values: Any, middle: Callable[..., Picked]) -> Any:
     return ops.add(ops.sum(values, dtype=kind), kind.type(nothing))
 
 
-def _middle(input: Any, dim: int, keepdim: bool) -> Picked:
+def _middle(input: Any, dim: int, keepdim: bool) -> Any:
     place = (input.shape[dim] - 1) // 2
-    found = _picked(input, argsort(input, dim), place, dim, keepdim)
+    found = _picked("median", input, argsort(input, dim), place, dim, keepdim)
     if np.dtype(input.dtype).kind != "f":
         return found
     odd = ops.isnan(input.detach())  # the median of what has a NaN is NaN
     first = ops.argmax(odd, axis=dim, keepdims=True)
-    picked = at(input, first, dim)
-    if not keepdim:
-        picked = Picked(*(ops.squeeze(x, dim) for x in picked))
+    picked = at("median", input, first, dim, keepdim)
     some = ops.any(odd, axis=dim, keepdims=keepdim)
-    return Picked(*(ops.where(some, *pair) for pair in zip(picked, found, strict=True)))
+    pairs = zip(picked, found, strict=True)
+    return type(found)([ops.where(some, *pair) for pair in pairs])
 
 
 def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -145,8 +152,8 @@ def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     order = argsort(input, dim)
     count = ops.sum(~ops.isnan(input.detach()), axis=dim, keepdims=True)
     place = ops.maximum((count - 1) // 2, 0)
-    found = at(input, ops.take_along_axis(order, place, dim), dim)
-    return found if keepdim else Picked(*(ops.squeeze(x, dim) for x in found))
+    places = ops.take_along_axis(order, place, dim)
+    return at("nanmedian", input, places, dim, keepdim)
 
 
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Picked:
@@ -170,14 +177,15 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Picked:
     place = np.arange(input.shape[dim]).reshape(shape)
     start = np.maximum.accumulate(ops.where(begins, place, 0), axis=dim)
     best = ops.argmax(place - start, axis=dim, keepdims=True)
-    found = at(input, ops.take_along_axis(order, best, dim), dim)
-    return found if keepdim else Picked(*(ops.squeeze(x, dim) for x in found))
+    places = ops.take_along_axis(order, best, dim)
+    found: Picked = at("mode", input, places, dim, keepdim)
+    return found
 
 
 # --- running extremes and sums --------------------------------------------------------
 
 
-def _running(ufunc: np.ufunc, input: Any, dim: int) -> Picked:
+def _running(name: str, ufunc: np.ufunc, input: Any, dim: int) -> Picked:
     values = ufunc.accumulate(input.detach(), axis=dim)
     shape = [1] * input.ndim
     shape[dim] = input.shape[dim]
@@ -187,17 +195,18 @@ def _running(ufunc: np.ufunc, input: Any, dim: int) -> Picked:
         picked = ops.logical_or(picked, ops.isnan(input.detach()))
     here = ops.where(picked, place, 0)
     index = np.maximum.accumulate(here, axis=dim)
-    return at(input, index, dim)
+    found: Picked = at(name, input, index, dim)
+    return found
 
 
 def cummax(input: Any, dim: int) -> Picked:
     """Return the greatest elements so far along a dim, and their indices."""
-    return _running(np.maximum, input, dim)
+    return _running("cummax", np.maximum, input, dim)
 
 
 def cummin(input: Any, dim: int) -> Picked:
     """Return the smallest elements so far along a dim, and their indices."""
-    return _running(np.minimum, input, dim)
+    return _running("cummin", np.minimum, input, dim)
 
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:

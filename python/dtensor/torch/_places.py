@@ -18,7 +18,7 @@ from dtensor.ops.reduce.gradient import restored
 from dtensor.torch._direct import row
 from dtensor.torch._order import middle_back
 from dtensor.torch._passed import direct
-from dtensor.torch._reduce import Picked
+from dtensor.torch._returned import TYPES, Picked
 
 __all__ = ["direct"]
 
@@ -307,10 +307,10 @@ def _of_order(
     return put_along(g[0], out[1].detach(), dim, input.shape[dim])
 
 
-def _first(input: Operand, at: int, count: int, largest: bool) -> Answer:
+def _first(name: str, input: Operand, at: int, count: int, largest: bool) -> Answer:
     names = letters(input.ndim, whole=[at])
     after = [*names[:at], str(count), *names[at + 1 :]]
-    kernel = call(_C.ordered_of, input, at, count, largest, Picked)
+    kernel = call(_C.ordered_of, input, at, count, largest, TYPES[name])
     same = names if count == input.shape[at] else after
     return rule([names], [same, same]), kernel, (input.dtype, INDEX)
 
@@ -320,7 +320,9 @@ def _sort(
     input: Any, dim: Any = -1, descending: Any = False, stable: Any = False
 ) -> Maybe:
     at = None if type(dim) is bool else _lines(input, dim)
-    return None if at is None else _first(input, at, input.shape[at], bool(descending))
+    if at is None:
+        return None
+    return _first("sort", input, at, input.shape[at], bool(descending))
 
 
 @row(
@@ -334,13 +336,15 @@ def _topk(
     at = _lines(input, dim)
     if at is None or type(k) is not int or not 0 <= k <= input.shape[at]:
         return None
-    return _first(input, at, k, bool(largest))
+    return _first("topk", input, at, k, bool(largest))
 
 
-def _element(input: Operand, at: int, place: int, keepdim: Any, nan: bool) -> Answer:
+def _element(
+    name: str, input: Operand, at: int, place: int, keepdim: Any, nan: bool = False
+) -> Answer:
     names = letters(input.ndim, whole=[at])
     after = list(kept(names, (at,), bool(keepdim)))
-    kernel = call(_C.element_of, input, at, place, bool(keepdim), nan, Picked)
+    kernel = call(_C.element_of, input, at, place, bool(keepdim), nan, TYPES[name])
     return rule([names], [after, after]), kernel, (input.dtype, INDEX)
 
 
@@ -361,13 +365,13 @@ def _kthvalue(input: Any, k: Any, dim: Any = -1, keepdim: Any = False) -> Maybe:
     at = _lines(input, dim)
     if at is None or type(k) is not int or not 1 <= k <= input.shape[at]:
         return None
-    return _element(input, at, k - 1, keepdim, False)
+    return _element("kthvalue", input, at, k - 1, keepdim)
 
 
 @row("mode", None, lambda g, out, x, dim=-1, k=False: _of_element(g, out, x, dim, k))
 def _mode(input: Any, dim: Any = -1, keepdim: Any = False) -> Maybe:
     at = _lines(input, dim)
-    return None if at is None else _element(input, at, -1, keepdim, False)
+    return None if at is None else _element("mode", input, at, -1, keepdim)
 
 
 def _of_median(
@@ -390,7 +394,7 @@ def _median(input: Any, dim: Any = None, keepdim: Any = False) -> Maybe:
     at = _lines(input, dim)
     if at is None:
         return None
-    return _element(input, at, (input.shape[at] - 1) // 2, keepdim, floats)
+    return _element("median", input, at, (input.shape[at] - 1) // 2, keepdim, floats)
 
 
 def _middle(x: Any, place: int, nan: bool) -> Any:

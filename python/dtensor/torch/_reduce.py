@@ -4,7 +4,7 @@ By default `dim` is all dims.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from dtensor import linalg, ops
 from dtensor._C import Tensor
 from dtensor.torch._pointwise import FUNCTIONS
+from dtensor.torch._returned import TYPES, Extremes
 from dtensor.torch._types import numpy_dtype, torch_dtype
 
 __all__ = [
@@ -38,22 +39,6 @@ __all__ = [
 ]
 
 Dims = int | Sequence[int] | None
-
-
-class Picked(NamedTuple):
-    """Elements along a dim, and their indices."""
-
-    values: Any
-    """The elements."""
-    indices: Any
-    """Their indices, as int64."""
-
-
-class Extremes(NamedTuple):
-    """The smallest and the greatest elements."""
-
-    min: Any
-    max: Any
 
 
 # --- sums and tests -------------------------------------------------------------------
@@ -281,7 +266,9 @@ def amin(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
 
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Extremes:
     """Return the smallest and the greatest elements."""
-    return Extremes(amin(input, dim, keepdim), amax(input, dim, keepdim))
+    found = amin(input, dim, keepdim), amax(input, dim, keepdim)
+    made: Extremes = TYPES["aminmax"](found)
+    return made
 
 
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -310,7 +297,7 @@ def max(
         The result is ``maximum(input, other)``.
     """
     pair = FUNCTIONS["maximum"]
-    return _extreme(ops.max, ops.argmax, pair, input, dim, keepdim, other)
+    return _extreme("max", ops.max, ops.argmax, pair, input, dim, keepdim, other)
 
 
 def min(
@@ -318,10 +305,11 @@ def min(
 ) -> Any:
     """Return the smallest element, those along a dim, or those of two: see `max`."""
     pair = FUNCTIONS["minimum"]
-    return _extreme(ops.min, ops.argmin, pair, input, dim, keepdim, other)
+    return _extreme("min", ops.min, ops.argmin, pair, input, dim, keepdim, other)
 
 
 def _extreme(
+    name: str,
     whole: Callable[..., Any],
     arg: Callable[..., Any],
     pair: Callable[..., Any],
@@ -335,14 +323,16 @@ def _extreme(
         return pair(input, other)
     if dim is None:
         return whole(input)
-    picked = at(input, arg(input.detach(), axis=dim, keepdims=True), dim)
-    if keepdim:
-        return picked
-    return Picked(*(ops.squeeze(each, dim) for each in picked))
+    indices = arg(input.detach(), axis=dim, keepdims=True)
+    return at(name, input, indices, dim, keepdim)
 
 
-def at(input: Any, indices: Any, dim: int) -> Picked:
-    """Return the elements at some places along a dim, and the places."""
+def at(name: str, input: Any, indices: Any, dim: int, keepdim: bool = True) -> Any:
+    """Return the elements at some places along a dim, and the places, as a function's
+    result; unless `keepdim`, the dim has length 1, and goes."""
     if not input.ndim:
-        return Picked(input, indices)
-    return Picked(ops.take_along_axis(input, indices, dim), indices)
+        return TYPES[name]((input, indices))
+    picked = ops.take_along_axis(input, indices, dim), indices
+    if not keepdim:
+        picked = ops.squeeze(picked[0], dim), ops.squeeze(indices, dim)
+    return TYPES[name](picked)

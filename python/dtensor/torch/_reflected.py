@@ -8,19 +8,13 @@ from dtensor import linalg as _linalg, ops as _ops
 from dtensor.ops.linalg.indefinite import reflectors
 from dtensor.torch._alike import randn_like
 from dtensor.torch._pointwise import floating
+from dtensor.torch._returned import TYPES
 from dtensor.torch._types import keeps
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 linalg: Any = _linalg
 
 __all__ = ["geqrf", "lobpcg", "orgqr", "ormqr", "pca_lowrank", "svd_lowrank"]
-
-
-class Reflected(NamedTuple):
-    """What `geqrf` returns."""
-
-    a: Any
-    tau: Any
 
 
 def _turned(x: Any) -> Any:
@@ -36,7 +30,7 @@ def geqrf(input: Any) -> Any:
         Of a DTensor the last two dims are gathered; the others stay cut. There is no
         gradient, as in PyTorch: see ``torch.linalg.qr``.
     """
-    return Reflected(*reflectors(floating(input).detach()))
+    return TYPES["geqrf"](reflectors(floating(input).detach()))
 
 
 def _applied(vectors: Any, tau: Any, x: Any, turned: bool) -> Any:

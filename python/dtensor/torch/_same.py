@@ -7,6 +7,7 @@ from typing import Any as _Any
 
 from dtensor import ops
 from dtensor.ops.shape.permute import exchanged as _exchanged
+from dtensor.torch._returned import typed as _typed
 from dtensor.torch._types import keeps as _keeps
 
 _ops: _Any = ops  # type checkers lose some of its names, in a cycle of imports
@@ -51,7 +52,7 @@ floor_divide = _ops.floor_divide
 fmax = _ops.fmax
 fmin = _ops.fmin
 fmod = _ops.fmod
-frexp = _ops.frexp
+frexp = _typed(_ops.frexp, "frexp")
 gcd = _ops.gcd
 ge = greater_equal = _ops.greater_equal
 gt = greater = _ops.greater

@@ -3,7 +3,7 @@ and those that it lacks."""
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from dtensor.torch._alike import rand_like
 from dtensor.torch._index import scatter_reduce
 from dtensor.torch._pointwise import FUNCTIONS, floating
 from dtensor.torch._reduce import summed
+from dtensor.torch._returned import TYPES
 from dtensor.torch._shape import searchsorted
 from dtensor.torch._types import Size, keeps, numpy_dtype, takes
 
@@ -45,13 +46,6 @@ __all__ = [
     "unique_consecutive",
     "unravel_index",
 ]
-
-
-class Histogram(NamedTuple):
-    """What `histogram` returns."""
-
-    hist: Any
-    bin_edges: Any
 
 
 # --- counts ---------------------------------------------------------------------------
@@ -96,7 +90,7 @@ def histogram(
     range: Any = None,
     weight: Any = None,
     density: bool = False,
-) -> Histogram:
+) -> Any:
     """Return the counts in bins, and the edges of the bins."""
     dtype = np.dtype(input.dtype)
     x = ops.ravel(input.detach())
@@ -104,7 +98,7 @@ def histogram(
     counts, edges = ops.histogram(
         x, bins, range=range, weights=weights, density=density
     )
-    return Histogram(ops.astype(counts, dtype), ops.astype(edges, dtype))
+    return TYPES["histogram"]((ops.astype(counts, dtype), ops.astype(edges, dtype)))
 
 
 def nanquantile(

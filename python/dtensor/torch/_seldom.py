@@ -1,7 +1,7 @@
 """Functions that scripts seldom call: forms of layers, histograms, and files."""
 
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from dtensor.autograd import no_grad
 from dtensor.nn import functional as F
 from dtensor.torch import _create
 from dtensor.torch._dtypes import get_default_dtype
+from dtensor.torch._returned import TYPES
 from dtensor.torch._types import keeps, numpy_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -149,13 +150,6 @@ def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
 # --- histograms -----------------------------------------------------------------------
 
 
-class HistogramDD(NamedTuple):
-    """What `histogramdd` returns."""
-
-    hist: Any
-    bin_edges: Any
-
-
 @keeps
 def histogramdd(
     input: Any,
@@ -163,7 +157,7 @@ def histogramdd(
     range: Any = None,
     weight: Any = None,
     density: bool = False,
-) -> HistogramDD:
+) -> Any:
     """Return the counts of points in boxes, and the edges of these along each dim.
 
     Parameters
@@ -188,7 +182,7 @@ def histogramdd(
     weights = None if weight is None else ops.ravel(weight)
     counts, edges = ops.histogramdd(points, edges, ends, density, weights)
     found = tuple(_create.tensor(np.asarray(e).astype(dtype)) for e in edges)
-    return HistogramDD(ops.astype(counts, dtype), found)
+    return TYPES["histogramdd"]((ops.astype(counts, dtype), found))
 
 
 # --- files ----------------------------------------------------------------------------

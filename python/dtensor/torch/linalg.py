@@ -14,6 +14,7 @@ from dtensor.torch import (
     _measures,
     _reflected,
 )
+from dtensor.torch._returned import typed
 from dtensor.torch._types import keeps
 
 __all__ = [
@@ -88,3 +89,5 @@ PLACED = """
 """.split()
 for _name in PLACED:
     globals()[_name] = _edges.placed(globals()[_name])
+for _name in ("eigh", "qr", "slogdet"):
+    globals()[_name] = typed(globals()[_name], f"linalg_{_name}")

@@ -4,6 +4,8 @@ import collections
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from dtensor.torch._returned import TYPES
+
 __all__ = [
     "LeafSpec",
     "PyTree",
@@ -141,6 +143,10 @@ _KINDS: dict[Any, _Kind] = {
     ),
     collections.namedtuple: _Kind(lambda x: (list(x), type(x)), lambda x, c: c(*x)),
 }
+
+
+for _kind_of in TYPES.values():
+    _KINDS[_kind_of] = _Kind(lambda x: (list(x), type(x)), lambda x, c: c(x))
 
 
 def _type(tree: Any) -> Any:

@@ -63,6 +63,7 @@ _names: dict[str, Any] = {
     name: value for name, value in vars(_nn).items() if isinstance(value, type)
 } | {
     "DataParallel": DataParallel,
+    **{name: x for name, x in vars(_nn).items() if name.startswith("register_module_")},
     "_BatchNorm": _base(batch_norm._BatchNorm, _batch_norms),
     "_NormBase": _base(batch_norm._BatchNorm, batch_norm._BatchNorm),
     "_InstanceNorm": _base(instance_norm._InstanceNorm, instance_norm._InstanceNorm),
