@@ -320,9 +320,8 @@ def _sort(
     input: Any, dim: Any = -1, descending: Any = False, stable: Any = False
 ) -> Maybe:
     at = None if type(dim) is bool else _lines(input, dim)
-    if at is None:
-        return None
-    return _first("sort", input, at, input.shape[at], bool(descending))
+    size = None if at is None else input.shape[at]
+    return size and _first("sort", input, at, size, bool(descending))
 
 
 @row(

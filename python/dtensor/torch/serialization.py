@@ -16,9 +16,52 @@ from dtensor.torch._create import empty
 from dtensor.torch._types import Size, dtype, numpy_dtype, torch_dtype
 from dtensor.torch.nn import Parameter
 
-__all__ = ["load", "save"]
+__all__ = [
+    "add_safe_globals",
+    "clear_safe_globals",
+    "get_safe_globals",
+    "load",
+    "safe_globals",
+    "save",
+]
 
 MapLocation = str | Mapping[str, str] | Callable[[Any, str], Any] | None
+
+
+_safe: list[Any] = []
+
+
+def add_safe_globals(safe_globals: list[Any]) -> None:
+    """Keep a list of types and functions, which `get_safe_globals` returns.
+
+    `load` makes what `save` writes, and nothing else: it refuses a file with other
+    types, by their name, also if they are in this list.
+    """
+    _safe.extend(x for x in safe_globals if x not in _safe)
+
+
+def get_safe_globals() -> list[Any]:
+    """Return the list of `add_safe_globals`."""
+    return list(_safe)
+
+
+def clear_safe_globals() -> None:
+    """Empty the list of `add_safe_globals`."""
+    _safe.clear()
+
+
+class safe_globals:  # noqa: N801
+    """Add to the list of `add_safe_globals` for a block."""
+
+    def __init__(self, safe_globals: list[Any]) -> None:
+        self.safe_globals = safe_globals
+
+    def __enter__(self) -> None:
+        self._before = get_safe_globals()
+        add_safe_globals(self.safe_globals)
+
+    def __exit__(self, *error: object) -> None:
+        _safe[:] = self._before
 
 
 def save(

@@ -5,6 +5,7 @@ dimension. Tensors are `Tensor`s or NumPy arrays.
 """
 
 from dtensor.torch.distributed._collectives import *  # noqa: F403
+from dtensor.torch.distributed._errors import *  # noqa: F403
 from dtensor.torch.distributed._exchange import *  # noqa: F403
 from dtensor.torch.distributed._point import *  # noqa: F403
 from dtensor.torch.distributed._world import *  # noqa: F403
@@ -14,6 +15,7 @@ from dtensor.torch.distributed.device_mesh import (
 )
 
 # isort: split
+from dtensor.torch import _paths
 from dtensor.torch.distributed import (
     _composable as _composable,
     algorithms as algorithms,
@@ -24,3 +26,10 @@ from dtensor.torch.distributed import (
     nn as nn,
     tensor as tensor,
 )
+
+default_pg_nccl_timeout = default_pg_timeout  # noqa: F405
+FILES = {"constants": "default_pg_nccl_timeout default_pg_timeout"}
+# PyTorch's file of groups and collectives: the functions and classes of here.
+_names = [name for name, x in [*globals().items()] if hasattr(x, "__qualname__")]
+FILES["distributed_c10d"] = " ".join([*_names, "ReduceOp", "default_pg_timeout"])
+globals().update(_paths.add_paths(__name__, globals(), FILES))

@@ -5,8 +5,41 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from dtensor.torch._returned import TYPES
+from dtensor.torch.utils._pytree_paths import (
+    GetAttrKey as GetAttrKey,
+    MappingKey as MappingKey,
+    SequenceKey as SequenceKey,
+    is_namedtuple as is_namedtuple,
+    is_namedtuple_class as is_namedtuple_class,
+    is_namedtuple_instance as is_namedtuple_instance,
+    is_structseq as is_structseq,
+    is_structseq_class as is_structseq_class,
+    is_structseq_instance as is_structseq_instance,
+    key_get as key_get,
+    keys_of,
+    keystr as keystr,
+)
 
 __all__ = [
+    "GetAttrKey",
+    "MappingKey",
+    "SequenceKey",
+    "is_namedtuple",
+    "is_namedtuple_class",
+    "is_namedtuple_instance",
+    "is_structseq",
+    "is_structseq_class",
+    "is_structseq_instance",
+    "key_get",
+    "keystr",
+    "tree_all_only",
+    "tree_any_only",
+    "tree_flatten_with_path",
+    "tree_is_leaf",
+    "tree_leaves_with_path",
+    "tree_map_with_path",
+    "treespec_pprint",
+    "PyTreeSpec",
     "LeafSpec",
     "PyTree",
     "TreeSpec",
@@ -25,6 +58,7 @@ __all__ = [
 ]
 
 PyTree = Any
+Context = Any
 
 
 class _Kind(NamedTuple):
@@ -107,6 +141,9 @@ class TreeSpec:
         if self.type is None:
             return "*"
         return f"TreeSpec({self.type.__name__}, {self.context}, {self.children_specs})"
+
+
+PyTreeSpec = TreeSpec
 
 
 def LeafSpec() -> TreeSpec:  # noqa: N802
@@ -280,3 +317,64 @@ def tree_all(pred: Any, tree: Any, is_leaf: Any = None) -> bool:
 def tree_any(pred: Any, tree: Any, is_leaf: Any = None) -> bool:
     """Return whether a leaf passes a test."""
     return any(map(pred, tree_iter(tree, is_leaf)))
+
+
+# --- with the keys that lead to leaves ------------------------------------------------
+
+
+def tree_is_leaf(tree: Any, is_leaf: Any = None) -> bool:
+    """Return whether something is a leaf, and no container."""
+    return (is_leaf is not None and is_leaf(tree)) or _kind(tree) is None
+
+
+def tree_leaves_with_path(tree: Any, is_leaf: Any = None) -> list[tuple[Any, Any]]:
+    """Return pairs of the keys that lead to a leaf, and the leaf."""
+    if tree_is_leaf(tree, is_leaf):
+        return [((), tree)]
+    kind = _kind(tree)
+    assert kind is not None
+    children = kind.flatten(tree)[0]
+    keys = keys_of(tree, len(children))
+    return [
+        ((key, *path), leaf)
+        for key, child in zip(keys, children, strict=True)
+        for path, leaf in tree_leaves_with_path(child, is_leaf)
+    ]
+
+
+def tree_flatten_with_path(
+    tree: Any, is_leaf: Any = None
+) -> tuple[list[tuple[Any, Any]], TreeSpec]:
+    """Return `tree_leaves_with_path`, and the structure."""
+    return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
+
+
+def tree_map_with_path(func: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
+    """Return a tree of what ``func(keys, leaf, ...)`` returns."""
+    pairs, spec = tree_flatten_with_path(tree, is_leaf)
+    others = [spec.flatten_up_to(rest) for rest in rests]
+    paths = [path for path, _ in pairs]
+    leaves = [leaf for _, leaf in pairs]
+    return tree_unflatten(map(func, paths, leaves, *others), spec)
+
+
+def tree_all_only(wanted: Any, /, pred: Any, tree: Any, is_leaf: Any = None) -> bool:
+    """Return whether all leaves of some types pass a test."""
+    leaves = tree_leaves(tree, is_leaf)
+    return all(pred(leaf) for leaf in leaves if isinstance(leaf, wanted))
+
+
+def tree_any_only(wanted: Any, /, pred: Any, tree: Any, is_leaf: Any = None) -> bool:
+    """Return whether a leaf of some types passes a test."""
+    leaves = tree_leaves(tree, is_leaf)
+    return any(pred(leaf) for leaf in leaves if isinstance(leaf, wanted))
+
+
+class _Star:
+    def __repr__(self) -> str:
+        return "*"
+
+
+def treespec_pprint(treespec: TreeSpec) -> str:
+    """Return a tree of a structure, with stars for leaves."""
+    return repr(tree_unflatten([_Star() for _ in range(treespec.num_leaves)], treespec))
