@@ -18,9 +18,12 @@ from dtensor.torch.utils.flop_counter import FlopCounterMode, register_flop_form
 # --- operators of users ---------------------------------------------------------------
 
 
-@torch.library.custom_op("tests::square", mutates_args=())
-def square(x: torch.Tensor, n: int = 1) -> torch.Tensor:
-    return x * x * n
+def new_square():
+    @torch.library.custom_op("tests::square", mutates_args=())
+    def square(x: torch.Tensor, n: int = 1) -> torch.Tensor:
+        return x * x * n
+
+    return square
 
 
 def keep(ctx, inputs, output):
@@ -29,7 +32,7 @@ def keep(ctx, inputs, output):
 
 
 def test_an_operator_of_a_user_has_a_gradient(ranks):
-    x = torch.tensor([1.0, 3.0], requires_grad=True)
+    x, square = torch.tensor([1.0, 3.0], requires_grad=True), new_square()
     y = square(x)
     assert y.requires_grad and y.tolist() == [1.0, 9.0]
     with pytest.raises(RuntimeError, match="Please use register_autograd to add one"):
@@ -51,7 +54,7 @@ def test_an_operator_of_a_user_has_a_gradient(ranks):
 
 
 def test_an_operator_of_meta_tensors_needs_a_function_for_them():
-    meta = torch.ones(2, device="meta")
+    meta, square = torch.ones(2, device="meta"), new_square()
     with pytest.raises(RuntimeError, match="There was no fake impl registered"):
         square(meta)
     torch.library.register_fake("tests::square", lambda x, n=1: torch.empty_like(x))

@@ -108,7 +108,9 @@ class _Table:
         known = self._of_column(column)
         if self.trims and known:
             after = [
-                m.significant_figures - math.ceil(math.log10(m.median / self.seconds))
+                m.significant_figures
+                - math.floor(math.log10(m.median / self.seconds))
+                - 1
                 for m in known
             ]
         whole += [math.ceil(math.log10(m.median / self.seconds)) for m in known]
