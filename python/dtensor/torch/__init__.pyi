@@ -68,6 +68,7 @@ from dtensor.torch import (
     version as version,
 )
 from dtensor.torch._dtypes import *
+from dtensor.torch._errors import OutOfMemoryError as OutOfMemoryError
 from dtensor.torch._print import set_printoptions as set_printoptions
 from dtensor.torch._types import Size, dtype as _dtype
 from dtensor.torch.compiler import compile as compile
