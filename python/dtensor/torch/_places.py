@@ -307,7 +307,8 @@ def _of_order(
     return put_along(g[0], out[1].detach(), dim, input.shape[dim])
 
 
-def _first(name: str, input: Operand, at: int, count: int, largest: bool) -> Answer:
+def _first(name: str, input: Operand, at: int, count: Any, largest: bool) -> Answer:
+    count = input.shape[at] if count is None else count
     names = letters(input.ndim, whole=[at])
     after = [*names[:at], str(count), *names[at + 1 :]]
     kernel = call(_C.ordered_of, input, at, count, largest, TYPES[name])
@@ -320,8 +321,7 @@ def _sort(
     input: Any, dim: Any = -1, descending: Any = False, stable: Any = False
 ) -> Maybe:
     at = None if type(dim) is bool else _lines(input, dim)
-    size = None if at is None else input.shape[at]
-    return size and _first("sort", input, at, size, bool(descending))
+    return None if at is None else _first("sort", input, at, None, bool(descending))
 
 
 @row(

@@ -165,13 +165,13 @@ class CustomOpDef:
         return self._recorded(named).apply(*given)
 
     def _recorded(self, named: dict[str, Any]) -> type[Function]:
-        op, fn = self, self._fn
-        assert fn is not None
+        assert self._fn is not None
+        op, compute = self, self._fn
 
         class Recorded(Function):
             @staticmethod
             def forward(*args: Any) -> Any:
-                return fn(*args, **named)
+                return compute(*args, **named)
 
             @staticmethod
             def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:

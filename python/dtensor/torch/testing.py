@@ -161,7 +161,7 @@ def make_tensor(
         If numbers of the dtype cannot be drawn.
     """
     told, to = torch_dtype(dtype), numpy_dtype(dtype)
-    sizes = shape[0] if len(shape) == 1 and np.iterable(shape[0]) else shape
+    sizes: Any = shape[0] if len(shape) == 1 and np.iterable(shape[0]) else shape
     if noncontiguous and memory_format is not None:
         raise ValueError(
             "The parameters `noncontiguous` and `memory_format` are mutually exclusive,"

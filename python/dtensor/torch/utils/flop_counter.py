@@ -122,7 +122,7 @@ def _attention_back(
     return {name: scores * (3 * query[-1] + 2 * value[-1])}
 
 
-def _einsum(text: str, *shapes: Shape, **_: Any) -> dict[str, int]:
+def _einsum(text: str, *shapes: Shape, **options: Any) -> dict[str, int]:
     """Products of two after the other, from the left; outer ones are not counted."""
     terms, _, result = text.replace(" ", "").partition("->")
     names = terms.split(",")
