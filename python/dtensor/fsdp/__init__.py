@@ -13,6 +13,7 @@ from dtensor.fsdp._fully_shard import (
 )
 from dtensor.fsdp._module import FSDPModule, UnshardHandle
 from dtensor.fsdp.data_parallel import DistributedDataParallel
+from dtensor.fsdp.join import Join, Joinable, JoinHook
 from dtensor.fsdp.policies import (
     CPUOffloadPolicy,
     MixedPrecisionPolicy,
@@ -37,6 +38,9 @@ __all__ = [
     "DistributedDataParallel",
     "FSDPModule",
     "FullyShardedDataParallel",
+    "Join",
+    "JoinHook",
+    "Joinable",
     "MixedPrecision",
     "MixedPrecisionPolicy",
     "ModuleWrapPolicy",

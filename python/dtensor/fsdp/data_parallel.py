@@ -1,7 +1,7 @@
 """`DistributedDataParallel`: each rank holds the whole model, and other data."""
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,15 @@ from dtensor import (
     Partial,
     Replicate,
     Tensor,
-    distribute_tensor,
     no_grad,
 )
 from dtensor._C import queue_callback
 from dtensor._core import world
 from dtensor.autograd import is_grad_enabled
+from dtensor.fsdp._first import alike, broadcast, own
 from dtensor.fsdp._fully_shard import mesh_of_all
 from dtensor.fsdp._parameter import compare
+from dtensor.fsdp.join import Join, Joinable, JoinHook, shared
 from dtensor.fsdp.wrapper import _mesh_of
 from dtensor.functional_collectives._moves import moved
 from dtensor.nn import Module
@@ -29,20 +30,7 @@ from dtensor.nn import Module
 __all__ = ["DataParallel", "DistributedDataParallel"]
 
 
-def _own(x: Any) -> Any:
-    """Return what this rank has of a tensor."""
-    return x.to_local() if isinstance(x, DTensor) else x
-
-
-def _alike(tensors: Iterable[Any]) -> list[list[Any]]:
-    """Return tensors in lists of one dtype each."""
-    lists: dict[np.dtype[Any], list[Any]] = {}
-    for x in tensors:
-        lists.setdefault(np.dtype(x.dtype), []).append(x)
-    return list(lists.values())
-
-
-class DistributedDataParallel(Module):
+class DistributedDataParallel(Module, Joinable):
     """A module that every rank holds whole, and trains on its own data.
 
     Backward ends with one all_reduce for each dtype, which leaves the average of the
@@ -85,6 +73,8 @@ class DistributedDataParallel(Module):
        Training", VLDB 2020.
     """
 
+    _inner_prefix = "module."
+
     def __init__(
         self,
         module: Module,
@@ -102,7 +92,8 @@ class DistributedDataParallel(Module):
         device_mesh: DeviceMesh | None = None,
         **ignored: Any,
     ) -> None:
-        super().__init__()
+        Module.__init__(self)
+        Joinable.__init__(self)
         if device_ids:
             raise ValueError(
                 "DistributedDataParallel device_ids and output_device arguments only "
@@ -127,16 +118,18 @@ class DistributedDataParallel(Module):
             )
         self._compare()
         if init_sync:
-            self._broadcast([*module.parameters(), *module.buffers()])
+            broadcast([*module.parameters(), *module.buffers()], self._mesh)
         self._arrived: set[int] = set()
         self._is_due = False
+        self._divides_by_all = True  # ranks, or by those that have not joined
+        self._going_on = self._mesh.size()
         for parameter in self._trained:
             parameter.register_post_accumulate_grad_hook(self._arrive)
 
     def _compare(self) -> None:
         """Raise, on all ranks, if these have other parameters."""
         seen = [
-            (name, str(np.dtype(x.dtype)), tuple(_own(x).shape), x.requires_grad)
+            (name, str(np.dtype(x.dtype)), tuple(own(x).shape), x.requires_grad)
             for name, x in self.named_parameters()
         ]
         if self._mesh.get_coordinate() is not None:
@@ -147,6 +140,7 @@ class DistributedDataParallel(Module):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Call the module."""
+        Join.notify_join_context(self)
         syncs = is_grad_enabled() and self.require_backward_grad_sync
         if syncs and self._arrived:
             left = [
@@ -162,25 +156,12 @@ class DistributedDataParallel(Module):
                 "DistributedDataParallel, and make sure that all forward outputs "
                 "participate in calculating loss."
             )
-        if self._syncs_buffers and self.broadcast_buffers:
-            self._broadcast(list(self.module.buffers()))
+        sends = self._syncs_buffers and self.broadcast_buffers
+        first = self._meet(sends, syncs)[0] if self._join_config.enable else 0
+        if sends:
+            broadcast(self.module.buffers(), self._mesh, first)
         self._syncs_buffers = syncs
         return self.module(*args, **kwargs)
-
-    @no_grad()
-    def _broadcast(self, tensors: list[Any]) -> None:
-        """Copy the first rank's tensors to all, those of one dtype together."""
-        mesh = self._mesh
-        coordinate = mesh.get_coordinate()
-        if mesh.size() == 1 or coordinate is None:
-            return
-        for alike in _alike(map(_own, tensors)):
-            arrays = [x.detach().numpy() for x in alike]
-            flat = np.concatenate([x.ravel() for x in arrays])
-            found = distribute_tensor(flat, mesh, [Replicate()]).to_local().numpy()
-            parts = np.split(found, np.cumsum([x.size for x in arrays])[:-1])
-            for x, part in zip(arrays if coordinate[0] else (), parts, strict=False):
-                x[...] = part.reshape(x.shape)
 
     # --- backward ---------------------------------------------------------------------
 
@@ -195,7 +176,10 @@ class DistributedDataParallel(Module):
     def _after_backward(self) -> None:
         """Average the gradients, if all have arrived that are to come."""
         self._is_due = False
-        used = [id(p) in self._arrived for p in self._trained]
+        self._reduce_used([id(p) in self._arrived for p in self._trained])
+
+    def _reduce_used(self, used: list[bool]) -> None:
+        """Average the gradients of the parameters that were used on some rank."""
         if self.find_unused_parameters or self.static_graph:
             used = np.asarray(self._reduce([Tensor(np.array(used))], "max")[0]).tolist()
         elif not all(used):
@@ -206,11 +190,16 @@ class DistributedDataParallel(Module):
     @no_grad()
     def _average(self, parameters: list[Any]) -> None:
         """Put the averages of the ranks' gradients into `grad`."""
-        for alike in _alike(parameters):
-            grads = [p.detach() * 0 if p.grad is None else p.grad for p in alike]
+        for each in alike(parameters):
+            follows = self._join_config.has_joined  # its gradients do not count
+            grads = [
+                p.detach() * 0 if follows or p.grad is None else p.grad for p in each
+            ]
             compare("gradients", grads)
-            found = self._reduce([_own(x) for x in grads], "avg")
-            for p, grad, mean in zip(alike, grads, found, strict=True):
+            found = self._reduce([own(x) for x in grads], "avg")
+            if not self._divides_by_all:
+                found = [x * (self._mesh.size() / self._going_on) for x in found]
+            for p, grad, mean in zip(each, grads, found, strict=True):
                 whole = isinstance(grad, DTensor)
                 new = _C.of_part(mean, grad.layout) if whole else mean
                 p.grad = _C.into_torch(new) if _C.is_torch(p) else new
@@ -236,6 +225,86 @@ class DistributedDataParallel(Module):
             yield
         finally:
             self.require_backward_grad_sync = before
+
+    # --- uneven inputs ----------------------------------------------------------------
+
+    def _meet(self, sends: bool, syncs: bool) -> tuple[int, bool, bool]:
+        """Tell the others what comes; return who is their first, and what comes.
+
+        Collective, within `Join`. The first rank is the last one that goes on.
+        """
+        data = b"" if self._join_config.has_joined else bytes([sends, syncs])
+        told = shared(self._mesh, "DistributedDataParallel", data)
+        on = [rank for rank, each in enumerate(told) if each]
+        self._going_on = len(on)
+        return on[-1], bool(told[on[-1]][0]), bool(told[on[-1]][1])
+
+    def join_hook(self, **kwargs: Any) -> JoinHook:
+        """Return what a rank without inputs does within `Join`.
+
+        It takes part in the broadcasts of buffers and the reductions of gradients, with
+        zeros of its own, and gets the same averages. In the end all ranks take the
+        parameters and buffers of the last one that went on.
+
+        Parameters
+        ----------
+        divide_by_initial_world_size : bool, default True
+            Whether sums of gradients are divided by the number of all ranks, or by that
+            of those that still have inputs.
+        """
+        return _Hook(self, kwargs.get("divide_by_initial_world_size", True))
+
+    @property
+    def join_device(self) -> Any:
+        """The device of the parameters."""
+        return self._trained[0].device
+
+    @property
+    def join_process_group(self) -> DeviceMesh:
+        """The ranks."""
+        return self._mesh
+
+    def join(
+        self,
+        divide_by_initial_world_size: bool = True,
+        enable: bool = True,
+        throw_on_early_termination: bool = False,
+    ) -> Join:
+        """Return a block in which ranks may have different numbers of inputs.
+
+        See `Join`, and `join_hook` for the first argument.
+        """
+        return Join(
+            [self],
+            enable,
+            throw_on_early_termination,
+            divide_by_initial_world_size=divide_by_initial_world_size,
+        )
+
+
+class _Hook(JoinHook):
+    """What a rank of DistributedDataParallel does that has joined."""
+
+    def __init__(self, ddp: DistributedDataParallel, divides_by_all: bool) -> None:
+        self._ddp = ddp
+        ddp._divides_by_all = divides_by_all
+
+    def main_hook(self) -> None:
+        ddp = self._ddp
+        first, sends, syncs = ddp._meet(False, False)
+        if sends:
+            broadcast(ddp.module.buffers(), ddp._mesh, first)
+        ddp._syncs_buffers = syncs
+        if syncs:
+            asks = ddp.find_unused_parameters or ddp.static_graph
+            ddp._reduce_used([not asks] * len(ddp._trained))
+
+    def post_hook(self, is_last_joiner: bool) -> None:
+        ddp = self._ddp
+        told = shared(ddp._mesh, "DistributedDataParallel", bytes([is_last_joiner]))
+        last = max(rank for rank, each in enumerate(told) if each == b"\1")
+        broadcast([*ddp.module.parameters(), *ddp.module.buffers()], ddp._mesh, last)
+        ddp._divides_by_all = True
 
 
 class DataParallel(Module):

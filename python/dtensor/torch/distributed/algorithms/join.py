@@ -1,0 +1,3 @@
+"""``torch.distributed.algorithms.join``: `dtensor.fsdp.join`."""
+
+from dtensor.fsdp.join import *  # noqa: F403
