@@ -30,6 +30,7 @@ from dtensor.fsdp.wrapper import (
     size_based_auto_wrap_policy,
     transformer_auto_wrap_policy,
 )
+from dtensor.fsdp.zero import ZeroRedundancyOptimizer
 
 __all__ = [
     "BackwardPrefetch",
@@ -49,6 +50,7 @@ __all__ = [
     "ShardPlacementResult",
     "ShardingStrategy",
     "UnshardHandle",
+    "ZeroRedundancyOptimizer",
     "fully_shard",
     "register_fsdp_forward_method",
     "replicate",

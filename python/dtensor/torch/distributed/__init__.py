@@ -24,6 +24,7 @@ from dtensor.torch.distributed import (
     elastic as elastic,
     fsdp as fsdp,
     nn as nn,
+    optim as optim,
     tensor as tensor,
 )
 
