@@ -20,6 +20,7 @@ from dtensor.fsdp import (
     FullyShardedDataParallel,
     ModuleWrapPolicy,
     ShardingStrategy,
+    StateDictType,
     fully_shard,
 )
 from dtensor.parallel import ColwiseParallel, parallelize_module
@@ -114,7 +115,10 @@ def test_the_wrapper_trains_as_one_process(ranks, strategy):
             sharding_strategy=strategy,
             auto_wrap_policy=ModuleWrapPolicy([nn.Linear]),
         )
-        check(model, train(model, line()), expected)
+        losses = train(model, line())
+        kind = StateDictType.SHARDED_STATE_DICT
+        with FullyShardedDataParallel.state_dict_type(model, kind):
+            check(model, losses, expected)
         with model.no_sync():
             loss_of(model, part(line(), X), part(line(), Y)).backward()
         with FullyShardedDataParallel.summon_full_params(model):

@@ -43,15 +43,25 @@ def initialised(optimizer: Optimizer) -> None:
     optimizer.zero_grad(set_to_none=True)
 
 
-def named_state(optimizer: Optimizer, names: Mapping[int, str]) -> State:
+def named_state(
+    optimizer: Optimizer, names: Mapping[int, str], state: State | None = None
+) -> State:
     """Return ``optimizer.state_dict()`` with parameter names instead of numbers.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    names : mapping of int to str
+        The names of parameters, by their identity.
+    state : dict, optional
+        What is used instead of ``optimizer.state_dict()``.
 
     Raises
     ------
     KeyError
         If a parameter has no name.
     """
-    state = optimizer.state_dict()
+    state = optimizer.state_dict() if state is None else state
     of = dict[int, str]()
     for group, packed in zip(
         optimizer.param_groups, state["param_groups"], strict=True

@@ -1,11 +1,12 @@
 """Names of parameters without what wrappers put into them."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from dtensor.fsdp.data_parallel import DistributedDataParallel
 from dtensor.nn import Module
 
-__all__ = ["cleaner"]
+__all__ = ["cleaner", "in_parts", "parts"]
 
 
 def cleaner(model: Module) -> Callable[[str], str]:
@@ -18,7 +19,7 @@ def cleaner(model: Module) -> Callable[[str], str]:
     wrapped = [
         f"{name}." if name else ""
         for name, module in model.named_modules(remove_duplicate=False)
-        if isinstance(module, DistributedDataParallel)
+        if getattr(type(module), "_inner_prefix", None) == inner
     ]
 
     def clean(name: str) -> str:
@@ -28,3 +29,26 @@ def cleaner(model: Module) -> Callable[[str], str]:
         return name.replace("_fsdp_wrapped_module.", "")
 
     return clean
+
+
+@contextlib.contextmanager
+def in_parts(model: Module) -> Iterator[None]:
+    """Within the block, ``state_dict`` of a model has the DTensors themselves.
+
+    Otherwise a FullyShardedDataParallel in it returns what its settings say.
+    """
+    own = [m for m in model.modules() if hasattr(type(m), "_gives_parts")]
+    for module in own:
+        vars(module)["_gives_parts"] = True
+    try:
+        yield
+    finally:
+        for module in own:
+            vars(module)["_gives_parts"] = False
+
+
+def parts(model: Module) -> dict[str, Any]:
+    """Return the state dict of a model, with the DTensors themselves."""
+    with in_parts(model):
+        state: dict[str, Any] = model.state_dict()
+    return state

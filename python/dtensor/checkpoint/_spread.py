@@ -17,7 +17,7 @@ from dtensor.device_mesh import DeviceMesh
 from dtensor.nn import Module
 from dtensor.placement_types import Replicate
 
-__all__ = ["give_memory", "spread"]
+__all__ = ["give_memory", "laid_out", "spread"]
 
 
 def spread(
@@ -43,7 +43,7 @@ def spread(
     """
     if not from_first:
         return {
-            name: _laid_out(value, own.get(name), None)
+            name: laid_out(value, own.get(name), None)
             for name, value in given().items()
         }
     ranks = WorldRanks(None, "broadcast_from_rank0")
@@ -87,15 +87,15 @@ def _sent(value: Any, own: Any, shape: list[int], dtype: str) -> Any:
     if isinstance(own, DTensor) and own.shape == tuple(shape):
         ranks = own.device_mesh.ranks.ravel()
         if ranks[0] == 0 and len(ranks) == size:
-            return _laid_out(value, own, 0)
+            return laid_out(value, own, 0)
     # `own` is on a mesh of some ranks only, so a mesh of all ranks is used.
     mesh = DeviceMesh("cpu", list(range(size)), _init_backend=False)
     sent = distribute_tensor(value, mesh, [Replicate()], src_data_rank=0)
     whole = Tensor(np.array(sent.to_local().numpy(), dtype=sent.dtype))
-    return _laid_out(whole, own, None)
+    return laid_out(whole, own, None)
 
 
-def _laid_out(value: Any, own: Any, source: int | None) -> Any:
+def laid_out(value: Any, own: Any, source: int | None) -> Any:
     """Return a whole tensor in the layout of `own`; other values as they are."""
     if not isinstance(own, DTensor) or isinstance(value, DTensor):
         return value

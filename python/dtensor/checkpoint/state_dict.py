@@ -15,7 +15,7 @@ from dtensor.checkpoint._optimizer_state import (
     numbered_state,
     unflat,
 )
-from dtensor.checkpoint._parameter_names import cleaner
+from dtensor.checkpoint._parameter_names import cleaner, in_parts, parts
 from dtensor.checkpoint._ranks import world_rank
 from dtensor.checkpoint._spread import give_memory, spread
 from dtensor.nn import Module
@@ -115,7 +115,7 @@ def get_model_state_dict(
     frozen = _frozen(model) if options.ignore_frozen_params else set()
     clean = cleaner(model)
     found = {}
-    for key, value in model.state_dict().items():
+    for key, value in parts(model).items():
         name = clean(key)
         inside = [prefix for prefix in prefixes if name.startswith(prefix)]
         if inside and name not in frozen:
@@ -237,7 +237,7 @@ def set_model_state_dict(
         object that cannot be sent, or a ValueError for a DTensor.
     """
     options = _checked(options)
-    clean, own = cleaner(model), model.state_dict()
+    clean, own = cleaner(model), parts(model)
     names = {clean(name): name for name in own}
     given = dict(model_state_dict)
     if options.full_state_dict:
@@ -246,7 +246,8 @@ def set_model_state_dict(
         give_memory(model, given, clean)
     given = {names.get(name, name): value for name, value in given.items()}
     strict = options.strict and not options.ignore_frozen_params
-    return model.load_state_dict(given, strict=strict)
+    with in_parts(model):
+        return model.load_state_dict(given, strict=strict)
 
 
 def set_optimizer_state_dict(
@@ -342,7 +343,7 @@ def _list(optimizers: Optimizers) -> list[Optimizer]:
 
 def _names(model: Module) -> dict[int, str]:
     """Return the name of each parameter, by its identity."""
-    model.state_dict()  # makes fully_shard show its sharded parameters
+    parts(model)  # makes fully_shard show its sharded parameters
     clean = cleaner(model)
     return {id(p): clean(name) for name, p in model.named_parameters()}
 

@@ -10,9 +10,19 @@ from typing import Any
 import numpy.typing as npt
 
 from dtensor import DeviceMesh, no_grad
-from dtensor.fsdp._fully_shard import fully_shard, replicate
+from dtensor.fsdp._first import broadcast, check_memory
+from dtensor.fsdp._forms import first_rank, given_form, show_parts, taken_form
+from dtensor.fsdp._fully_shard import fully_shard, mesh_of_all, replicate
 from dtensor.fsdp._state import state_of
+from dtensor.fsdp.optimizer_states import OptimizerStates
 from dtensor.fsdp.policies import MixedPrecisionPolicy
+from dtensor.fsdp.state_dict_types import (
+    HasStateDictType,
+    StateDictSettings,
+    StateDictType,
+)
+from dtensor.fsdp.wrap import wrap_below
+from dtensor.functional_collectives._moves import together
 from dtensor.nn import Module
 from dtensor.nn.utils import clip_grad_norm_
 
@@ -21,10 +31,7 @@ __all__ = [
     "CPUOffload",
     "FullyShardedDataParallel",
     "MixedPrecision",
-    "ModuleWrapPolicy",
     "ShardingStrategy",
-    "size_based_auto_wrap_policy",
-    "transformer_auto_wrap_policy",
 ]
 
 
@@ -67,44 +74,11 @@ class CPUOffload:
     offload_params: bool = False
 
 
-class ModuleWrapPolicy:
-    """A policy that wraps the modules of some classes, each on its own.
-
-    Parameters
-    ----------
-    module_classes : iterable of type
-    """
-
-    def __init__(self, module_classes: Iterable[type]) -> None:
-        self._classes = tuple(module_classes)
-
-    def __call__(self, module: Module, recurse: bool, nonwrapped_numel: int) -> bool:
-        """Return whether to wrap `module`; always look below it."""
-        return recurse or isinstance(module, self._classes)
-
-
-def transformer_auto_wrap_policy(
-    module: Module,
-    recurse: bool,
-    nonwrapped_numel: int,
-    transformer_layer_cls: Iterable[type] = (),
-) -> bool:
-    """Return whether a module is a layer of these classes; always look below it."""
-    return recurse or isinstance(module, tuple(transformer_layer_cls))
-
-
-def size_based_auto_wrap_policy(
-    module: Module,
-    recurse: bool,
-    nonwrapped_numel: int,
-    min_num_params: int = 100_000_000,
-) -> bool:
-    """Return whether a module has that many elements in parameters not yet wrapped."""
-    return nonwrapped_numel >= min_num_params
-
-
-class FullyShardedDataParallel(Module):
+class FullyShardedDataParallel(HasStateDictType, OptimizerStates, Module):
     """A module whose parameters are sharded over the ranks of data parallelism.
+
+    Its state dict has whole tensors, which are gathered, or what `set_state_dict_type`
+    has set, under the names of the module without its wrappers. The same is loaded.
 
     Parameters
     ----------
@@ -116,24 +90,29 @@ class FullyShardedDataParallel(Module):
         Default: FULL_SHARD.
     auto_wrap_policy : callable, optional
         ``policy(module=, recurse=, nonwrapped_numel=)`` selects the submodules that are
-        gathered on their own.
+        gathered on their own: each is put into a wrapper with the same arguments.
     mixed_precision : MixedPrecision, optional
     ignored_modules : iterable of Module, optional
         Modules whose parameters are left unchanged.
     param_init_fn : callable, optional
         Called with each module before it is sharded.
+    sync_module_states : bool, default False
+        Whether all ranks take the parameters and buffers of the first one: one
+        broadcast for each dtype. Otherwise these are the same on all ranks already.
     ignored_states : iterable of Parameter, optional
     device_mesh : DeviceMesh, optional
-    cpu_offload, backward_prefetch, device_id, sync_module_states, forward_prefetch, \
-limit_all_gathers, use_orig_params
-        Ignored: parameters are in host memory, are DTensors, and must have the same
-        values on all ranks.
+    cpu_offload, backward_prefetch, device_id, forward_prefetch, limit_all_gathers, \
+use_orig_params
+        Ignored: parameters are in host memory, and are DTensors.
 
     Raises
     ------
     ValueError
-        As `fully_shard`.
+        As `fully_shard`; with `sync_module_states` for a parameter without data. On
+        all ranks.
     """
+
+    _gives_parts = False  # `checkpoint.state_dict` asks for the DTensors themselves
 
     def __init__(
         self,
@@ -141,7 +120,7 @@ limit_all_gathers, use_orig_params
         process_group: Any = None,
         sharding_strategy: ShardingStrategy | None = None,
         cpu_offload: CPUOffload | None = None,
-        auto_wrap_policy: Callable[..., bool] | None = None,
+        auto_wrap_policy: Callable[..., Any] | None = None,
         backward_prefetch: BackwardPrefetch | None = BackwardPrefetch.BACKWARD_PRE,
         mixed_precision: MixedPrecision | None = None,
         ignored_modules: Iterable[Module] | None = None,
@@ -157,22 +136,27 @@ limit_all_gathers, use_orig_params
         super().__init__()
         if param_init_fn is not None:
             module.apply(param_init_fn)
-        ignored = [
-            parameter
-            for each in ignored_modules or ()
-            for parameter in each.parameters()
-        ]
+        passed = list(ignored_modules or ())
+        ignored = [p for each in passed for p in each.parameters()]
+        ignored += ignored_states or ()
         mesh = _mesh_of(process_group, device_mesh)
-        shard = _sharder(mesh, sharding_strategy, mixed_precision)
-        shard = functools.partial(
-            shard, ignored_params=[*ignored, *(ignored_states or ())]
-        )
+        if sync_module_states:
+            _take_first(module, mesh_of_all("FullyShardedDataParallel", mesh), ignored)
         if auto_wrap_policy is not None:
-            _wrap_below(module, auto_wrap_policy, shard)
-        shard(module)
+            below = functools.partial(
+                FullyShardedDataParallel,
+                process_group=mesh,
+                sharding_strategy=sharding_strategy,
+                mixed_precision=mixed_precision,
+                ignored_states=ignored,
+            )
+            wrap_below(module, auto_wrap_policy, below, passed, ignored)
+        shard = _sharder(mesh, sharding_strategy, mixed_precision)
+        shard(module, ignored_params=ignored)
+        self._state_dict_settings = StateDictSettings()
         self._fsdp_wrapped_module = module
-        self.register_state_dict_post_hook(_strip)
-        self.register_load_state_dict_pre_hook(_add_prefix)
+        self.register_state_dict_post_hook(_give)
+        self.register_load_state_dict_pre_hook(_take)
 
     @property
     def module(self) -> Module:
@@ -184,6 +168,10 @@ limit_all_gathers, use_orig_params
             return super().__getattr__(name)
         except AttributeError:
             return getattr(super().__getattr__("_fsdp_wrapped_module"), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        module: Any = self.module
+        return module[key]
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Call the wrapped module."""
@@ -206,6 +194,34 @@ limit_all_gathers, use_orig_params
         """
         return clip_grad_norm_(self.parameters(), max_norm, norm_type)
 
+    def check_is_root(self) -> bool:
+        """Return whether no other wrapper contains this one, as far as is known.
+
+        Not collective. The first forward of a model finds out.
+        """
+        state = state_of(self.module)
+        return state is None or state.is_root is not False
+
+    @staticmethod
+    def fsdp_modules(
+        module: Module, root_only: bool = False
+    ) -> list["FullyShardedDataParallel"]:
+        """Return all modules of this class in a module, which may be one itself.
+
+        Not collective.
+
+        Parameters
+        ----------
+        module : Module
+        root_only : bool, default False
+            Leave out those that are in others.
+        """
+        found = [m for m in module.modules() if isinstance(m, FullyShardedDataParallel)]
+        if not root_only:
+            return found
+        inner = {id(below) for m in found for below in m.module.modules()}
+        return [m for m in found if id(m) not in inner and m.check_is_root()]
+
     @staticmethod
     @contextlib.contextmanager
     def summon_full_params(
@@ -215,7 +231,8 @@ limit_all_gathers, use_orig_params
 
         Collective. `rank0_only`, `offload_to_cpu` and `with_grads` are ignored.
         """
-        modules = list(module.modules()) if recurse else [module]
+        one = getattr(module, "_fsdp_wrapped_module", module)
+        modules = list(module.modules()) if recurse else [one]
         groups = [s.group for m in modules if (s := state_of(m)) is not None]
         for group in groups:
             group.unshard()
@@ -226,6 +243,15 @@ limit_all_gathers, use_orig_params
             with no_grad():
                 for group in groups:
                     group.reshard(writeback)
+
+
+def _take_first(module: Module, mesh: DeviceMesh, ignored: list[Any]) -> None:
+    """Give all ranks the parameters and buffers of the first one. Collective."""
+    left_out = {id(p) for p in ignored}
+    named = [*module.named_parameters(), *module.named_buffers()]
+    named = [(name, x) for name, x in named if id(x) not in left_out]
+    together("FullyShardedDataParallel", mesh, lambda: check_memory(named))
+    broadcast((x for _, x in named), mesh)
 
 
 def _mesh_of(group: Any, device_mesh: DeviceMesh | None) -> DeviceMesh | None:
@@ -261,39 +287,39 @@ def _sharder(
     )
 
 
-def _wrap_below(
-    module: Module, policy: Callable[..., bool], shard: Callable[..., Any]
-) -> int:
-    """Shard submodules, the innermost first; return how many elements are wrapped."""
-    wrapped = 0
-    for child in module.children():
-        total = sum(int(p.size) for p in child.parameters())
-        if state_of(child) is not None:
-            wrapped += total
-            continue
-        inside = 0
-        if policy(module=child, recurse=True, nonwrapped_numel=total):
-            inside = _wrap_below(child, policy, shard)
-        if policy(module=child, recurse=False, nonwrapped_numel=total - inside):
-            shard(child)
-            inside = total
-        wrapped += inside
-    return wrapped
-
+# --- state dicts ----------------------------------------------------------------------
 
 _PREFIX = "_fsdp_wrapped_module."
 
 
-def _strip(module: Module, state: dict[str, Any], prefix: str, *ignored: Any) -> None:
-    """Remove the wrapper's prefix from the names of parameters."""
-    for name in list(state):
-        if name.startswith(prefix + _PREFIX):
-            state[prefix + name[len(prefix + _PREFIX) :]] = state.pop(name)
+def _form(module: FullyShardedDataParallel) -> tuple[StateDictType, Any]:
+    """Return in which form a module gives and takes its state."""
+    settings = module._state_dict_settings
+    if module._gives_parts:
+        return StateDictType.SHARDED_STATE_DICT, None
+    return settings.state_dict_type, settings.state_dict_config
 
 
-def _add_prefix(
-    module: Module, state: dict[str, Any], prefix: str, *ignored: Any
-) -> None:
+def _give(module: Any, state: dict[str, Any], prefix: str, *ignored: Any) -> None:
+    """Remove the wrapper's prefix from names, and bring tensors into their form."""
+    own = [name for name in state if name.startswith(prefix + _PREFIX)]
+    taken = {prefix + name[len(prefix + _PREFIX) :]: state.pop(name) for name in own}
+    first = first_rank(module.parameters(), 0)
+    state.update(given_form(*_form(module), taken, first))
+    versions = getattr(state, "_metadata", {})
+    if prefix + _PREFIX[:-1] in versions:
+        versions[prefix[:-1]] = versions[prefix + _PREFIX[:-1]]
+
+
+def _take(module: Any, state: dict[str, Any], prefix: str, *ignored: Any) -> None:
+    """Put the wrapper's prefix into names, and make DTensors of what is given."""
+    kind, _ = _form(module)
+    show_parts(module)
+    inside = module.module
+    own = dict(inside.named_buffers(remove_duplicate=False))
+    own.update(inside.named_parameters(remove_duplicate=False))
     for name in list(state):
         if name.startswith(prefix) and not name.startswith(prefix + _PREFIX):
-            state[prefix + _PREFIX + name[len(prefix) :]] = state.pop(name)
+            inner = name[len(prefix) :]
+            value = taken_form(kind, state.pop(name), own.get(inner))
+            state[prefix + _PREFIX + inner] = value

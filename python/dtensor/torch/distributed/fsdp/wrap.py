@@ -1,7 +1,3 @@
 """``torch.distributed.fsdp.wrap``: which submodules are wrapped on their own."""
 
-from dtensor.fsdp import (
-    ModuleWrapPolicy as ModuleWrapPolicy,
-    size_based_auto_wrap_policy as size_based_auto_wrap_policy,
-    transformer_auto_wrap_policy as transformer_auto_wrap_policy,
-)
+from dtensor.fsdp.wrap import *  # noqa: F403
