@@ -160,3 +160,17 @@ def test_an_optimizer_of_other_parameters_is_refused(ranks):
             FSDP.optim_state_dict_to_load(model, optimizer, state)
 
     ranks(body)
+
+
+def test_all_ranks_learn_of_an_optimizer_that_one_cannot_name(ranks):
+    def body():
+        model, _ = trained()
+        mesh = line()
+        own = Net() if mesh.get_rank() == mesh.size() - 1 else model
+        with pytest.raises(KeyError, match="not in the model") as caught:
+            FSDP.full_optim_state_dict(model, adam(own.parameters()))
+            model.state_dict()
+        if own is model:
+            assert "FullyShardedDataParallel.optim_state_dict" in str(caught.value)
+
+    ranks(body)

@@ -238,6 +238,22 @@ def test_what_cannot_be_is_refused_on_all_ranks(ranks):
     ranks(body)
 
 
+def test_a_closure_that_fails_on_one_rank_is_an_error_on_all(ranks):
+    def body():
+        mesh, model = line(), DDP(Net())
+        optimizer = Zero(model.parameters(), SGD, lr=0.1)
+
+        def closure():
+            if mesh.get_rank() == mesh.size() - 1:
+                raise ArithmeticError("not here")
+            return 1.0
+
+        with pytest.raises((ArithmeticError, RuntimeError), match="not here"):
+            optimizer.step(closure)
+
+    ranks(body)
+
+
 def test_torchs_path_has_it_for_torchs_tensors(ranks):
     zero = torch.distributed.optim.ZeroRedundancyOptimizer
     assert zero is Zero

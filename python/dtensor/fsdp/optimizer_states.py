@@ -279,9 +279,11 @@ def _groups(model: Module, optim_input: Input, optim: Optimizer | None) -> list[
 # --- giving ---------------------------------------------------------------------------
 
 
-@told
-def _named(model: Module, optim: Optimizer, state: State | None) -> State:
+def _own_state(model: Module, optim: Optimizer, state: State | None) -> State:
     return named_state(optim, _names(model), state)
+
+
+_named = told(_own_state, "FullyShardedDataParallel.optim_state_dict")
 
 
 def _given(
@@ -333,8 +335,7 @@ def _nested(rows: Mapping[str, Any], own: Mapping[str, Any]) -> State:
     return {"state": state, "param_groups": groups}
 
 
-@told
-def _numbered(
+def _packed(
     kind: StateDictType,
     names: Mapping[int, str],
     groups: list[State],
@@ -354,3 +355,6 @@ def _numbered(
     return numbered_state(
         {"state": state}, {"state": {}, "param_groups": packed}, settings, True
     )
+
+
+_numbered = told(_packed, "FullyShardedDataParallel.optim_state_dict_to_load")
