@@ -64,6 +64,14 @@ def test_variables_are_kept_and_what_is_alike_is_shown_once(three, capsys):
     assert run(three, "x;") == []
 
 
+def test_in_a_terminal_alike_is_what_has_the_same_text(three, capsys):
+    shown = []
+    said = three.run("x + 0 * rank")
+    _shown.show(said, shown.append, rich=False)
+    assert capsys.readouterr().out == "[rank 0]\n[rank 1]\n[rank 2]\n"
+    assert ["[2., 3.]" in data["text/plain"] for data in shown] == [False, True, False]
+
+
 def test_functions_of_a_cell_see_what_later_cells_assign(three, capsys):
     three.push(weight=np.float64(2))
     run(three, "def twice(): return weight * x.sum().item()")

@@ -256,33 +256,56 @@ label_places(dt_notes *notes, const dt_task *task, double since)
     return missing;
 }
 
-void
-dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,
-                 double since)
+/* Adds who of the group is not there, and where it is. */
+static void
+add_missing(dt_sentence *s, dt_notes *notes, const dt_task *task, double since)
 {
     const dt_group *group = task->group;
-    dt_sentence s = {.out = out, .size = size};
-    dt_sentence_add(&s, "%.400s #%" PRIu64 " was given up after %g s", task->what,
-                    dt_count_in(task->number), notes->world->timeout);
     const char *mark = ": ";
     if (label_places(notes, task, since) > 0) {
-        dt_sentence_add(&s, "%s", mark);
-        dt_sentence_ranks_on(&s, notes->world->transport, group->ranks, notes->labels,
+        dt_sentence_add(s, "%s", mark);
+        dt_sentence_ranks_on(s, notes->world->transport, group->ranks, notes->labels,
                              group->size, MISSING);
         /* Whoever has its part of the data goes on without a word. */
-        dt_sentence_add(&s, task->moved ? " did not answer" : " did not come");
+        dt_sentence_add(s, task->moved ? " did not answer" : " did not come");
         mark = ", ";
     }
     for (int place = 0, shown = 0; place < group->size; place++)
         if (notes->labels[place] == ELSEWHERE && shown++ < ELSEWHERE_SHOWN) {
             const dt_heard *h = notes->last[DT_NOTE_WAITS][group->ranks[place]];
             dt_sentence_add(
-                &s, "%s%s was in %.120s #%" PRIu64, mark,
+                s, "%s%s was in %.120s #%" PRIu64, mark,
                 dt_name_rank(notes->world->transport, group->ranks[place]).text,
                 *h->text ? h->text : "another call", dt_count_in(h->note.number));
             mark = ", ";
         }
     if (*mark == ':')
-        dt_sentence_add(&s, ", though all its ranks wait in it");
+        dt_sentence_add(s, ", though all its ranks wait in it");
+}
+
+bool
+dt_notes_waited(char *out, size_t size, dt_notes *notes, const dt_task *task,
+                double since)
+{
+    const dt_transport *transport = notes->world->transport;
+    dt_sentence s = {.out = out, .size = size};
+    dt_sentence_add(&s, "%s has waited %.0f s in %.400s #%" PRIu64,
+                    dt_name_rank(transport, transport->rank).text, dt_now() - since,
+                    task->what, dt_count_in(task->number));
+    add_missing(&s, notes, task, since);
+    int first = 0;
+    while (first < task->group->index && notes->labels[first] != HERE)
+        first++;
+    return first == task->group->index;
+}
+
+void
+dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,
+                 double since)
+{
+    dt_sentence s = {.out = out, .size = size};
+    dt_sentence_add(&s, "%.400s #%" PRIu64 " was given up after %g s", task->what,
+                    dt_count_in(task->number), notes->world->timeout);
+    add_missing(&s, notes, task, since);
     dt_sentence_add(&s, "; a larger %s waits longer", notes->world->limit);
 }

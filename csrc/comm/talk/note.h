@@ -105,6 +105,11 @@ void dt_notes_take(dt_notes *notes, const void *data, int source);
 /* True if all other ranks of the group have said that they wait in this task. */
 bool dt_notes_all_wait(const dt_notes *notes, const dt_task *task);
 
+/* "rank 0 has waited 30 s in X #5: rank 1 did not come", if this rank is the first of the
+ * group that waits in it; false: another one says so. */
+bool dt_notes_waited(char *out, size_t size, dt_notes *notes, const dt_task *task,
+                     double since);
+
 /* "X #5 was given up after 0.3 s: rank 1 did not come; ...". `since` is when this rank
  * began to wait, on dt_now's clock. */
 void dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,

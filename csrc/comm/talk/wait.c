@@ -18,6 +18,7 @@
 static const double POLL_SECONDS = 0.05;
 static const double SHOWN_SECONDS = 0.04;  /* then the board says that one waits */
 static const double LATE_SECONDS = 1.0;    /* then the others are told that one waits */
+static const double SAID_SECONDS = 30.0;   /* then the user is told who is missing */
 static const double GRACE_SECONDS = 0.5;   /* for notes under way at the deadline */
 static const double FINISH_SECONDS = 2.0;  /* for data that moves at an interrupt */
 static const double ENDED_SECONDS = 10.0;  /* for a rank that has ended, but was here */
@@ -222,6 +223,7 @@ typedef struct {
     bool late;          /* ... or did, of the same task under an older number */
     int asked;          /* so many that have called resync() are asked to answer */
     bool shown;         /* whoever looks at the board sees it */
+    bool said;          /* the user has been told */
     double interrupted; /* when; 0: not */
 } waiting;
 
@@ -245,6 +247,18 @@ time_out(waiting *v)
     dt_notes_verdict(sentence, sizeof sentence, v->queue->world->notes, v->queue->first,
                      v->since);
     give_up(v, DT_RUNTIME, sentence, sentence);
+}
+
+/* Long waits may be meant: one rank reads a file. */
+static void
+say(waiting *v)
+{
+    char sentence[sizeof(((dt_error *)NULL)->message)];
+    v->said = true;
+    if (dt_notes_waited(sentence, sizeof sentence, v->queue->world->notes,
+                        v->queue->first, v->since))
+        fprintf(stderr, "dtensor: %s (python -m dtensor.top shows where all are)\n",
+                sentence);
 }
 
 /* Whoever interrupts wants out; but data that all ranks have agreed to move is given a
@@ -302,6 +316,9 @@ heed_time(waiting *v, double now)
     v->asked = resync;
     dt_spread(world->notes, head, late, world->timeout - waited);
 
+    if (waited >= SAID_SECONDS && !v->said)
+        say(v);
+
     bool to_all, leads = dt_spread_leads(world->notes, head->group);
     double grace = grace_seconds(world), more = leads ? 0 : grace / 2;
     const char *left = dt_notes_left(&to_all, world->notes, head);
@@ -344,7 +361,7 @@ look(waiting *v)
         v->since = now;
         if (v->shown)
             dt_board_show(world->board, NULL, 0);
-        v->told = v->shown = false;
+        v->told = v->shown = v->said = false;
         v->asked = 0;
     }
     if (!v->shown && now - v->since >= SHOWN_SECONDS) {

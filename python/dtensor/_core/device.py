@@ -17,6 +17,9 @@ _KINDS = ("cpu", "meta")
 class NoDeviceError(RuntimeError, AssertionError):
     """There is no such device; PyTorch without CUDA raises an AssertionError for it."""
 
+    def __str__(self) -> str:
+        return ": ".join(map(str, self.args))
+
 
 class device(str):  # noqa: N801
     """A device: ``"cpu"``, or ``"meta"``, where tensors have a shape and no data.
@@ -50,14 +53,17 @@ class device(str):  # noqa: N801
     type: str
     index: int | None  # type: ignore[assignment]
 
-    def __new__(cls, type: str, index: int | None = None) -> Self:
+    def __new__(cls, type: str | int, index: int | None = None) -> Self:
         if isinstance(type, device) and index is None:
             index = type.index
         kind, colon, number = str(type).partition(":")
         if kind not in _KINDS or (colon and not number.isdigit()):
             raise NoDeviceError(
-                f"Expected one of {', '.join(_KINDS)} device type at start of device "
-                f"string: {type}"
+                "Cannot access accelerator device when none is available"
+                if isinstance(type, int)
+                else f"Expected one of {', '.join(_KINDS)} device type at start of "
+                f"device string: {type}",
+                "there is only the CPU here: leave the device out, or write 'cpu'",
             )
         self = super().__new__(cls, kind)
         self.type, self.index = kind, int(number) if number else index

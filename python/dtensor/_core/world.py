@@ -8,6 +8,7 @@ It is imported before `dtensor._C`, which then uses the MPI library that mpi4py 
 """
 
 import atexit
+import contextlib
 import os
 import sys
 import threading
@@ -19,8 +20,12 @@ from dtensor._core.several import local_ranks
 
 def _tell_open_mpi() -> None:
     """Set what Open MPI reads when it starts, unless the user has."""
-    # Yield while waiting, if there are more ranks than processors.
-    if local_ranks() > len(os.sched_getaffinity(0)):
+    # Yield while waiting, if there are more ranks than processors. A launcher that has
+    # bound a rank to some of them has more itself.
+    cores = len(os.sched_getaffinity(0))
+    with contextlib.suppress(OSError):
+        cores = max(cores, len(os.sched_getaffinity(os.getppid())))
+    if local_ranks() > cores:
         os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
     # Packed messages of up to 32 KiB go without a handshake; the limit's name in Open
     # MPI 5 and in 4.1.

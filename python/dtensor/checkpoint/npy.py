@@ -15,10 +15,11 @@ from dtensor._C import DTensor, Tensor, as_tensor, from_callback
 from dtensor.checkpoint._dtypes import raw_bytes
 from dtensor.checkpoint._pieces import piece
 from dtensor.checkpoint._place import Place
-from dtensor.checkpoint._plan import array_of, digest_of, partial_error
+from dtensor.checkpoint._plan import array_of, digest_of
 from dtensor.checkpoint._ranks import Alone, WorldRanks, checked, ranks_of, together
 from dtensor.checkpoint.filesystem import PathLike
 from dtensor.device_mesh import DeviceMesh
+from dtensor.ops._make.composite import settled
 from dtensor.placement_types import Placement
 
 __all__ = ["load_npy", "save_npy"]
@@ -35,7 +36,8 @@ def save_npy(file: PathLike, x: Any) -> None:
     """Save one array as a ``.npy`` file, which its ranks write together.
 
     Collective over the mesh of `x`; over all ranks if it is not a DTensor, and then it
-    must be the same everywhere. An old file is kept until the new one replaces it.
+    must be the same everywhere. Nothing is sent, but to reduce a Partial. An old file
+    is kept until the new one replaces it.
 
     Parameters
     ----------
@@ -46,9 +48,9 @@ def save_npy(file: PathLike, x: Any) -> None:
     Raises
     ------
     CheckpointException
-        On all ranks, if something failed on one. It is also a ValueError for a Partial
-        DTensor, or for plain arrays that differ between ranks (elements are not
-        compared under ``DTENSOR_CHECK=0``), and an OSError if a write failed.
+        On all ranks, if something failed on one. It is also a ValueError for plain
+        arrays that differ between ranks (elements are not compared under
+        ``DTENSOR_CHECK=0``), and an OSError if a write failed.
     ValueError
         If `file` does not end in ``.npy``. On all ranks.
 
@@ -76,6 +78,8 @@ def save_npy(file: PathLike, x: Any) -> None:
     group = array.device_mesh if isinstance(array, DTensor) else None
     ranks = ranks_of(group, False, what)
     if ranks.rank >= 0:
+        if isinstance(array, DTensor):
+            array = settled(what, array.detach())
         _Npy(path, array, ranks, what).save()
 
 
@@ -100,8 +104,6 @@ class _Npy:
                 self.place.end(self.lock)
 
     def _begin(self) -> bytes:
-        if isinstance(self.array, DTensor) and self.array.layout.is_partial:
-            raise partial_error(self.array.layout)
         if self.array.dtype.hasobject:
             raise TypeError("an array of objects cannot be saved")
         header = io.BytesIO()

@@ -319,7 +319,7 @@ class CommDebugMode:
 
     def __repr__(self) -> str:
         parts = [
-            f"{name} {calls} ({size} B in {messages} messages)"
+            f"{name} {calls} ({size} B {_by(messages)})"
             for name, (calls, size, messages) in self._counted().items()
         ]
         return f"CommDebugMode({', '.join(parts) or 'nothing ran'})"
@@ -378,6 +378,11 @@ class CommDebugMode:
 
 def _is(x: Any) -> bool:
     return x is not None
+
+
+def _by(messages: int) -> str:
+    """Say how bytes went: ranks of a node read them from each other's memory."""
+    return f"in {messages} messages" if messages else "by shared memory"
 
 
 def _write(path: str, text: str) -> None:

@@ -295,6 +295,8 @@ def _parse_to(
     for value in args:
         if isinstance(value, Tensor):
             device, dtype = value.device, value.dtype
+        elif isinstance(value, int) and not isinstance(value, bool):
+            device = _device.device(value)  # raises
         elif isinstance(value, str) and not _is_dtype(value):
             device = value
         elif not isinstance(value, bool | None):

@@ -68,6 +68,7 @@ def register(ipython: Any) -> None:
         except ValueError as error:  # IPython shows a UsageError in one line
             raise usage_error(str(error)) from None
         said = _ranks_for(given.n, given.mpi).run(cell, given.on)
-        show(said, lambda data: display(data, raw=True))
+        rich = getattr(ipython, "kernel", None) is not None
+        show(said, lambda data: display(data, raw=True), rich)
 
     ipython.register_magic_function(ranks, magic_kind="cell")

@@ -103,12 +103,18 @@ def _folded(
     return found
 
 
-def _looks(said: Said) -> list[str]:
-    """Return what is seen of what a rank has displayed."""
-    return [data.get("text/html") or data.get("text/plain", "") for data in said.shown]
+def _seen(kinds: Sequence[str]) -> Callable[[Said], list[str]]:
+    """Return what gives all that is seen of what a rank has displayed."""
+
+    def seen(said: Said) -> list[str]:
+        return [next((d[k] for k in kinds if d.get(k)), "") for d in said.shown]
+
+    return seen
 
 
-def show(said: Sequence[Said], display: Callable[[dict[str, Any]], Any]) -> None:
+def show(
+    said: Sequence[Said], display: Callable[[dict[str, Any]], Any], rich: bool = True
+) -> None:
     """Show what ranks have said, and raise what they have raised.
 
     Parameters
@@ -116,13 +122,16 @@ def show(said: Sequence[Said], display: Callable[[dict[str, Any]], Any]) -> None
     said : sequence of Said
     display : callable
         ``display(data)`` shows texts by MIME type.
+    rich : bool, default True
+        Whether HTML is seen where there is some; in a terminal it is not.
     """
     for ranks, first in _folded(said, lambda s: s.out):
         _write(sys.stdout, ranks, first.out)
     for ranks, first in _folded(said, lambda s: s.err):
         if not first.is_live:  # else it has been seen
             _write(sys.stderr, ranks, first.err)
-    for ranks, first in _folded(said, _looks):
+    kinds = ("text/html", "text/plain") if rich else ("text/plain",)
+    for ranks, first in _folded(said, _seen(kinds)):
         print(f"[{named(ranks)}]")
         for data in first.shown:
             display(data)

@@ -12,6 +12,7 @@ PyTorch's paths:
 import importlib
 from typing import Any
 
+import dtensor.torch._launched as _launched  # noqa: F401  for what it sets
 from dtensor import _C
 from dtensor.amp import GradScaler as GradScaler, autocast as autocast
 from dtensor.amp.autocast_mode import (

@@ -142,6 +142,8 @@ def to(self: Any, *args: Any, **options: Any) -> Any:
     for value in args:
         if isinstance(value, _C.Tensor):
             dtype, where = value.dtype, value.device
+        elif isinstance(value, int) and not isinstance(value, bool):
+            where = _device.device(value)  # raises
         elif isinstance(value, str) and not _is_dtype(value):
             where = value
         elif value is not None and not isinstance(value, bool):
