@@ -33,7 +33,7 @@ def three():
 def run(ranks, code, on=None):
     """What is shown of a cell."""
     shown = []
-    _shown.show(ranks.run(code, on), shown.append)
+    _shown.show(ranks.run(code, on), shown.append, rich=True)
     return shown
 
 
@@ -67,7 +67,7 @@ def test_variables_are_kept_and_what_is_alike_is_shown_once(three, capsys):
 def test_in_a_terminal_alike_is_what_has_the_same_text(three, capsys):
     shown = []
     said = three.run("x + 0 * rank")
-    _shown.show(said, shown.append, rich=False)
+    _shown.show(said, shown.append)
     assert capsys.readouterr().out == "[rank 0]\n[rank 1]\n[rank 2]\n"
     assert ["[2., 3.]" in data["text/plain"] for data in shown] == [False, True, False]
 
@@ -161,7 +161,7 @@ def test_what_is_wrong_in_a_call_is_said(three):
 @pytest.mark.parametrize("on", [None, [0]])
 def test_who_waits_for_a_rank_at_the_end_of_its_cell_is_told_at_once(three, on):
     start = time.monotonic()
-    with pytest.raises(RuntimeError, match="has come to the end of this cell"):
+    with pytest.raises(RuntimeError, match="came to the end of this cell"):
         run(three, "if rank == 0: float(x.max())", on)
     assert time.monotonic() - start < 10
     assert run(three, "x.sum().item()") == [{"text/plain": "15.0"}]

@@ -185,7 +185,7 @@ def test_failures_are_shown_as_they_were_and_end_no_other_test(try_out):
         "failed on ranks [1]; on rank 1:",
         "assert 1 == 0",
         "said on rank 1",
-        "was given up: rank 1 has come to the end of the test",
+        "was given up: rank 1 came to the end of the test",
     ):
         assert said in output, f"{said}: {output}"
 
@@ -269,7 +269,7 @@ def test_a_test_that_fails_on_one_rank_does_not_spoil_the_next(try_out):
     outcome = ["FAILED", "FAILED", "PASSED", "PASSED"]
     names = [f"test_adds[2-ranks-{k}]" for k in (1, 2, 3, 4)]
     assert outcomes == dict(zip(names, outcome, strict=True)) and status == 1, output
-    assert "was given up: rank 1 has come to the end of the test" in output
+    assert "was given up: rank 1 came to the end of the test" in output
 
 
 def test_under_mpiexec_it_runs_in_place(try_out):

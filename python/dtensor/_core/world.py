@@ -117,7 +117,7 @@ def meet(what: str) -> None:
     until = time.monotonic() + world.timeout
     while True:
         try:
-            world.resync(f"has come to {what}", ())
+            world.resync(f"came to {what}", ())
             world.agree(b"", what)
         except RuntimeError:
             if time.monotonic() > until:

@@ -6,6 +6,7 @@ What a cell assigns is there in the next one. What ranks print alike is shown on
 """
 
 from dtensor.notebook._ranks import Ranks, Said
+from dtensor.notebook._shown import show
 from dtensor.notebook._start import running, start
 
-__all__ = ["Ranks", "Said", "running", "start"]
+__all__ = ["Ranks", "Said", "running", "show", "start"]

@@ -78,7 +78,8 @@ class Ranks(abc.ABC):
         Returns
         -------
         list of Said
-            By rank.
+            By rank: what it has printed, displayed and raised. Nothing of this is
+            printed or raised here: `show` does so.
         """
 
     @abc.abstractmethod

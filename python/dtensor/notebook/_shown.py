@@ -112,18 +112,32 @@ def _seen(kinds: Sequence[str]) -> Callable[[Said], list[str]]:
     return seen
 
 
+def _print(data: dict[str, Any]) -> None:
+    print(data.get("text/plain", ""))
+
+
 def show(
-    said: Sequence[Said], display: Callable[[dict[str, Any]], Any], rich: bool = True
+    said: Sequence[Said],
+    display: Callable[[dict[str, Any]], Any] = _print,
+    rich: bool = False,
 ) -> None:
-    """Show what ranks have said, and raise what they have raised.
+    """Show what ranks have said, and raise what they have raised, as after a cell.
+
+    What is the same on several ranks is shown once. Not collective.
 
     Parameters
     ----------
     said : sequence of Said
-    display : callable
-        ``display(data)`` shows texts by MIME type.
-    rich : bool, default True
-        Whether HTML is seen where there is some; in a terminal it is not.
+        What `Ranks.run` has returned.
+    display : callable, optional
+        ``display(data)`` shows texts by MIME type; default: it prints the plain one.
+    rich : bool, default False
+        Whether `display` shows HTML where there is some.
+
+    Raises
+    ------
+    Exception
+        The error of the first rank that had one of its own, with the ranks that had it.
     """
     for ranks, first in _folded(said, lambda s: s.out):
         _write(sys.stdout, ranks, first.out)

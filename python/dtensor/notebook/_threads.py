@@ -180,7 +180,7 @@ class _Cell:
             _nothing()
 
     def _resync(self, rank: _Rank, said: Said) -> None:
-        why = "has come to the end of" if said.error is None else "has failed in"
+        why = "came to the end of" if said.error is None else "failed in"
         rank.apart = True
         while rank.apart:
             try:
