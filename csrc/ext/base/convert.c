@@ -43,7 +43,8 @@ advice(const PyArray_Descr *descr)
                "x.astype(x.dtype.newbyteorder('='))";
     switch (descr->kind) {
     case 'O':
-        return "holds Python objects, not numbers; pass x.astype(np.float64)";
+        return "holds Python objects, not numbers; pass x.astype(np.float64), or "
+               "instead of None an empty array such as np.empty((0, 8))";
     case 'M':
     case 'm':
         return "holds times; pass x.view(np.int64), and view the result as times again";

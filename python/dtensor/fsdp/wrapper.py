@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from dtensor import DeviceMesh, no_grad
+from dtensor import DeviceMesh, DTensor, no_grad
 from dtensor.fsdp._first import broadcast, check_memory
 from dtensor.fsdp._forms import first_rank, given_form, show_parts, taken_form
 from dtensor.fsdp._fully_shard import fully_shard, mesh_of_all, replicate
@@ -190,9 +190,10 @@ use_orig_params
     def clip_grad_norm_(self, max_norm: float, norm_type: float = 2.0) -> Any:
         """Scale the gradients to a norm of at most `max_norm`; return the norm before.
 
-        Collective.
+        Collective. The norm is a whole tensor.
         """
-        return clip_grad_norm_(self.parameters(), max_norm, norm_type)
+        norm: Any = clip_grad_norm_(self.parameters(), max_norm, norm_type)
+        return norm.full_tensor() if isinstance(norm, DTensor) else norm
 
     def check_is_root(self) -> bool:
         """Return whether no other wrapper contains this one, as far as is known.
