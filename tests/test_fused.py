@@ -126,10 +126,11 @@ def test_without_memory_sums_are_made_of_what_is_written(threads, k):
     with _fault("array", k) as fault:
         with fused():
             y = x * 2
-            s = np.sum((x - 1) ** 2)
+            s, total = np.sum((x - 1) ** 2), np.mean(y)
         s = elements(s)
     assert fault.happened == (k < 6)
     assert bits(s) == bits(np.sum((a - 1) ** 2)) and bits(elements(y)) == bits(a * 2)
+    assert bits(elements(total)) == bits(np.mean(a * 2))
 
 
 def test_a_sum_is_an_operand():

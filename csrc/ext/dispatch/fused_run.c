@@ -215,14 +215,15 @@ finish_sums(fused_program *p)
         fused_step *step = &p->steps[k];
         if (!fused_is_sum(step))
             continue;
-        const char *totals = p->totals + FUSED_NUMBER * sums++;
         char whole[FUSED_NUMBER];
-        npy_intp most = p->block;
-        if (p->begins == NULL) {
+        const char *totals = whole;
+        npy_intp most = p->length;
+        if (p->begins == NULL)
             op_sum_leaf(&step->sum, whole,
                         PyArray_BYTES(p->steps[step->from[0]].result), p->length);
-            totals = whole;
-            most = p->length;
+        else {
+            totals = p->totals + FUSED_NUMBER * sums++;
+            most = p->block;
         }
         op_sum_finish(&step->sum, PyArray_BYTES(step->result), totals,
                       FUSED_NUMBER * p->sums, p->length, most);
