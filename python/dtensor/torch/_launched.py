@@ -45,6 +45,8 @@ def variables(environ: Mapping[str, str], rank: int, size: int) -> dict[str, str
 
 
 def _set() -> None:
+    if not MPI.Is_initialized() or MPI.Is_finalized():
+        return  # mpi4py has been told to leave that to others
     now = variables(os.environ, MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size)
     for name, value in now.items():
         os.environ.setdefault(name, value)
