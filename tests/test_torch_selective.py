@@ -1,13 +1,15 @@
 """Selective checkpoints, and the smaller names of torch.utils.checkpoint."""
 
 import functools
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
 from meshes import line
 
 import dtensor.torch as torch
-from dtensor import Shard, distribute_tensor
+from dtensor import Replicate, Shard, distribute_tensor
 from dtensor.torch.utils.checkpoint import (
     CheckpointError,
     CheckpointPolicy,
@@ -205,3 +207,37 @@ def test_older_helpers():
     set_device_states([], [])
     with pytest.raises(RuntimeError, match="no devices"):
         set_device_states([0], [x])
+
+
+@pytest.mark.parametrize("kept", ["mm", "relu", "tanh"])
+def test_ranks_keep_alike_where_parts_are_empty_or_contiguous_by_chance(ranks, kept):
+    def policy(_context, op, *_args, **_options):
+        saves = kept in str(op)
+        return (CheckpointPolicy.PREFER_RECOMPUTE, CheckpointPolicy.MUST_SAVE)[saves]
+
+    def function(x, w):
+        y = torch.relu(x @ w)
+        z = (y.reshape(-1) * 2).reshape(*y.shape)
+        return torch.tanh(z @ w).t() @ x
+
+    def differentiated(shape, placements, run):
+        rng = np.random.default_rng(0)
+        arrays = rng.standard_normal(shape), rng.standard_normal((shape[1], shape[1]))
+        x, w = (
+            distribute_tensor(torch.tensor(a), line(), [p]).requires_grad_()
+            for a, p in zip(arrays, placements, strict=True)
+        )
+        run(x, w).sum().backward()
+        return [g.full_tensor().numpy() for g in (x.grad, w.grad)]
+
+    def body():
+        contexts = partial(create_selective_checkpoint_contexts, policy)
+        again = partial(checkpoint, function, use_reentrant=False, context_fn=contexts)
+        for shape in ((4, 4), (2, 5)):
+            for placements in product([Shard(0), Shard(1), Replicate()], repeat=2):
+                want = differentiated(shape, placements, function)
+                found = differentiated(shape, placements, again)
+                np.testing.assert_allclose(found[0], want[0], 1e-12)
+                np.testing.assert_allclose(found[1], want[1], 1e-12)
+
+    ranks(body)

@@ -53,8 +53,20 @@ def _range(x: Any) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def _place(x: Any) -> tuple[Any, ...]:
-    """Return what two tensors of the same elements have in common."""
+def _is_spread(x: Any) -> bool:
+    return isinstance(x, _C.DTensor) and x.device_mesh.size() > 1
+
+
+def _place(x: Any) -> tuple[Any, ...] | None:
+    """Return what two tensors of the same elements have in common.
+
+    Of a DTensor it must be the same on all ranks, or these would compute other things
+    again: where its parts lie is not, since one may be empty, or contiguous by chance.
+    None: nothing is known.
+    """
+    if _is_spread(x):
+        lineage = _C.lineage(x)
+        return (lineage, x.layout) if lineage else None
     array = _array(x)
     return array.__array_interface__["data"][0], array.shape, array.strides, array.dtype
 
@@ -62,9 +74,10 @@ def _place(x: Any) -> tuple[Any, ...]:
 class Selecting:
     """The context of the first call: chooses among what operators give.
 
-    What a chosen operator gives is kept wherever backward needs it: as it is, or a view
-    that lies within. So are arguments of the function, and leaves that require a
-    gradient, which are there anyway. The rest is computed by the second call.
+    What a chosen operator gives is kept wherever backward needs it: as it is, or, of a
+    tensor of one rank, a view that lies within. So are arguments of the function, and
+    leaves that require a gradient, which are there anyway. The rest is computed by the
+    second call.
 
     Parameters
     ----------
@@ -85,7 +98,9 @@ class Selecting:
     def know(self, tensor: Any, again: Callable[[], Any]) -> None:
         """Note a tensor that is there in backward, and how to get it."""
         if tensor.numel() and tensor.device != "meta":
-            self._there.setdefault(_place(tensor), again)
+            place = _place(tensor)
+            if place is not None:
+                self._there.setdefault(place, again)
 
     def __enter__(self) -> None:
         self._stack.enter_context(_listening(self._called))
@@ -102,10 +117,13 @@ class Selecting:
             self._fresh.append((kept, number, tensor))  # a result of what is running
 
     def _keep(self, kept: dict[int, Any], number: int, tensor: Any) -> bool:
-        again = self._there.get(_place(tensor)) if tensor.numel() else None
+        place = _place(tensor) if tensor.numel() else None
+        again = None if place is None else self._there.get(place)
         if again is not None:
             kept[number] = again
             return True
+        if _is_spread(tensor):
+            return False
         low, high = _range(tensor)
         for start, end, owner, version in self._chosen:
             if start <= low and high <= end and low < high:
@@ -139,10 +157,16 @@ class Selecting:
             return
         for x in result if isinstance(result, tuple | list) else [result]:
             if isinstance(x, _C.Tensor):
-                bare = x.detach()
-                self._chosen.append((*_range(bare), bare, bare._version))
+                self._choose_result(x.detach())
         for each in fresh:
             self._keep(*each)
+
+    def _choose_result(self, bare: Any) -> None:
+        if _is_spread(bare):
+            checked = (bare, bare._version) if self._check else None
+            self.know(bare, functools.partial(_unwritten, bare, checked))
+        else:
+            self._chosen.append((*_range(bare), bare, bare._version))
 
 
 def _unwritten(tensor: Any, checked: tuple[Any, int] | None) -> Any:
