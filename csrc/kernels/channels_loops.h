@@ -18,8 +18,8 @@ number_of(const void *vector, int64_t channel)
 
 /* --- sums --- */
 
-/* Takes the numbers at `from` and `to`, of which there are `left`, into sum and product;
- * without g, squares. */
+/* Takes a vector of numbers from place `from` on, of which there are `left`, into sum and
+ * product; without g, squares. */
 #define TAKE(sum, product, from, mean, left)                                           \
     do {                                                                               \
         vec off = v_get((const REAL *)of->x + (from), left) - (mean);                  \

@@ -209,7 +209,7 @@ op_sum_shared(PyObject **result, op_entry *entry, PyObject *const *argv)
 {
     PyArrayObject *array = (PyArrayObject *)argv[0];
     shared s = {0};
-    if (dt_team_size() == 1 || !PyArray_CheckExact(argv[0]) ||
+    if (dt_team_size() == 1 || entry->positional == 0 || !PyArray_CheckExact(argv[0]) ||
         !dt_team_shares(PyArray_NBYTES(array)) || !op_sum_of(&s.sum, entry, array))
         return false;
     npy_intp count = PyArray_SIZE(array);

@@ -21,7 +21,7 @@ def checked(
                 f"query, key, and value must be tensors, not {type(x).__name__}"
             )
     if any(x.ndim != 4 for x in given):
-        raise NotImplementedError("NYI: query, key, and value must be 4D tensors")
+        raise NotImplementedError("query, key, and value must be 4D tensors")
     if len({np.dtype(x.dtype) for x in given}) > 1:
         raise ValueError(
             "Expected query, key, and value to have the same dtype, but got "

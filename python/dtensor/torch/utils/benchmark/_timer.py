@@ -91,7 +91,9 @@ class Timer:
         language: Language | str = Language.PYTHON,
     ) -> None:
         if language in (Language.CPP, "cpp", "c++"):
-            raise NotImplementedError("a Timer of C++: only Python is run")
+            raise NotImplementedError(
+                "Timer(language='c++'): only Python statements are timed"
+            )
         if language not in (Language.PYTHON, "py", "python"):
             raise ValueError(f"Invalid language `{language}`.")
         if global_setup:
