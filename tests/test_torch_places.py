@@ -17,8 +17,8 @@ def some(shape, dtype="float64"):
     return torch.tensor(x.astype(dtype))
 
 
-def index_of(shape, length):
-    return torch.tensor(RNG.integers(-length, length, shape))
+def index_of(shape, length, least=0):
+    return torch.tensor(RNG.integers(least, length, shape))
 
 
 def by_index(shape, dim, dtype):
@@ -27,11 +27,11 @@ def by_index(shape, dim, dtype):
     less = tuple(max(1, k - 1) if d != dim else k + 2 for d, k in enumerate(shape))
     same = (*shape[:dim], 3, *shape[dim + 1 :])
     x, values, slices = some(shape, dtype), some(less, dtype), some(same, dtype)
-    at, along, row = index_of(less, n), index_of(same, n), index_of((3,), n)
+    at, along, row = index_of(less, n), index_of(same, n, -n), index_of((3,), n)
     yield torch.gather, x, dim, at
     yield torch.take_along_dim, x, along, dim
     yield torch.index_select, x, dim, row
-    yield torch.take, x, index_of((2, 3), x.numel())
+    yield torch.take, x, index_of((2, 3), x.numel(), -x.numel())
     yield torch.scatter_add, x, dim, at, values
     yield torch.index_add, x, dim, row, slices
     once = torch.tensor(np.argsort(RNG.random(shape), dim))
@@ -222,16 +222,25 @@ def test_windows_are_a_view():
 
 
 def test_a_wrong_index_is_refused_in_words():
-    x, far = torch.ones(3, 3), torch.tensor([[9]])
-    calls = (
-        lambda: torch.gather(x, 1, far),
-        lambda: torch.scatter_add(x, 1, far, torch.ones(1, 1)),
-        lambda: torch.index_select(x, 1, far[0]),
-        lambda: torch.index_add(x, 0, far[0], x[:1]),
-    )
-    for call in calls:
-        with pytest.raises(IndexError, match="index 9 is out of bounds"):
-            call()
+    x, one = torch.ones(3, 3), torch.ones(1, 1)
+    for place in (9, -1):  # PyTorch counts none of these from the end
+        far = torch.tensor([[place]])
+        calls = (
+            lambda far: torch.gather(x, 1, far),
+            lambda far: torch.scatter(x, 1, far, 2.0),
+            lambda far: torch.scatter_add(x, 1, far, one),
+            lambda far: torch.scatter_reduce(x, 1, far, one, "amax"),
+            lambda far: torch.index_add(x, 0, far[0], x[:1]),
+        )
+        for call in calls:
+            words = f"^index {place} is out of bounds for dimension . with size 3"
+            with pytest.raises(RuntimeError, match=words) as raised:
+                call(far)
+            assert isinstance(raised.value, IndexError)
+        with pytest.raises(IndexError, match="^index out of range in self"):
+            torch.index_select(x, 1, far[0])
+        with pytest.raises(IndexError, match=f"index {place} is out of bounds"):
+            torch.index_copy(x, 0, far[0], x[:1])
 
 
 def test_new_tensors_heed_the_device_and_the_dtype():

@@ -68,53 +68,54 @@ composed(PyObject *Py_UNUSED(module), PyObject *args)
 
 /* --- errors --- */
 
-static PyObject *error_types; /* a dict of PyTorch's for types of exceptions, or NULL */
+static PyObject *speaker; /* gives PyTorch's exception for another, or None; or NULL */
 
-static void
-raise_as(PyObject *type, PyObject *error, PyObject *traceback)
+static bool
+may_speak(PyObject *const *args, Py_ssize_t count)
 {
-    PyObject *args = PyObject_GetAttrString(error, "args");
-    PyObject *made = args == NULL ? NULL : PyObject_CallObject(type, args);
-    PyObject *notes = made == NULL ? NULL : PyObject_GetAttrString(error, "__notes__");
-    if (notes == NULL && PyErr_ExceptionMatches(PyExc_AttributeError))
-        PyErr_Clear();
-    else if (notes != NULL)
-        PyObject_SetAttrString(made, "__notes__", notes);
-    if (made != NULL && !PyErr_Occurred()) {
-        PyException_SetCause(made, PyException_GetCause(error));
-        PyException_SetContext(made, PyException_GetContext(error));
-        PyErr_Restore(Py_NewRef(type), Py_NewRef(made), Py_XNewRef(traceback));
-    }
-    Py_XDECREF(notes);
-    Py_XDECREF(made);
-    Py_XDECREF(args);
+    bool torch = false;
+    for (Py_ssize_t k = 0; k < count && speaker != NULL && !torch; k++)
+        torch = holds_torch(args[k], 2);
+    return torch && (PyErr_ExceptionMatches(PyExc_ValueError) ||
+                     PyErr_ExceptionMatches(PyExc_IndexError) ||
+                     PyErr_ExceptionMatches(PyExc_TypeError));
 }
 
 void
-op_error_in_torch(PyObject *const *args, Py_ssize_t count)
+op_error_in_torch(PyObject *name, PyObject *const *args, Py_ssize_t nargs,
+                  PyObject *kwnames)
 {
-    bool torch = false;
-    for (Py_ssize_t k = 0; k < count && error_types != NULL && !torch; k++)
-        torch = holds_torch(args[k], 2);
-    PyObject *wanted =
-        torch ? PyDict_GetItem(error_types, PyErr_Occurred()) : NULL; /* borrowed */
-    if (wanted == NULL)
+    if (!may_speak(args, nargs))
         return;
-    PyObject *type, *error, *traceback;
+    PyObject *type, *error, *traceback, *options = NULL, *made = NULL;
     PyErr_Fetch(&type, &error, &traceback);
     PyErr_NormalizeException(&type, &error, &traceback);
-    raise_as(wanted, error, traceback);
-    Py_XDECREF(type);
-    Py_XDECREF(error);
-    Py_XDECREF(traceback);
+    if (traceback != NULL)
+        PyException_SetTraceback(error, traceback);
+    PyObject *given = op_python_arguments(args, nargs, kwnames, &options);
+    if (given != NULL && options != NULL)
+        made = PyObject_CallFunctionObjArgs(speaker, error, name, given, options, NULL);
+    if (made == NULL)
+        PyErr_WriteUnraisable(speaker); /* the exception itself matters more */
+    if (made != NULL && PyExceptionInstance_Check(made)) {
+        PyErr_Restore(Py_NewRef(Py_TYPE(made)), Py_NewRef(made),
+                      PyException_GetTraceback(made));
+        Py_DECREF(type);
+        Py_DECREF(error);
+        Py_XDECREF(traceback);
+    } else
+        PyErr_Restore(type, error, traceback);
+    Py_XDECREF(given);
+    Py_XDECREF(options);
+    Py_XDECREF(made);
 }
 
 static PyObject *
-set_torch_errors(PyObject *Py_UNUSED(module), PyObject *types)
+set_torch_errors(PyObject *Py_UNUSED(module), PyObject *function)
 {
-    if (!PyDict_Check(types))
-        return PyErr_Format(PyExc_TypeError, "set_torch_errors takes a dict");
-    Py_XSETREF(error_types, Py_NewRef(types));
+    if (!PyCallable_Check(function))
+        return PyErr_Format(PyExc_TypeError, "set_torch_errors takes a function");
+    Py_XSETREF(speaker, Py_NewRef(function));
     Py_RETURN_NONE;
 }
 
@@ -136,9 +137,10 @@ PyMethodDef ext_dialect_methods[] = {
      "Call a function of the library, in which operators promote as NumPy does; its\n"
      "results are in the dialect of its arguments."},
     {"set_torch_errors", set_torch_errors, METH_O,
-     "set_torch_errors(types, /)\n--\n\n"
-     "For types of exceptions: what operators raise if a tensor is in PyTorch's\n"
-     "dialect."},
+     "set_torch_errors(function, /)\n--\n\n"
+     "`function(error, name, args, kwargs)` gives what an operator raises instead if "
+     "a\n"
+     "tensor is in PyTorch's dialect, or None."},
     {"is_torch", is_torch, METH_VARARGS,
      "is_torch(*objects)\n--\n\n"
      "Return whether any of them, or in lists and tuples of them, is a tensor in\n"

@@ -163,7 +163,8 @@ bool op_holds_torch(PyObject *args, PyObject *kwargs);
 /* What a function has given for such tensors, in their dialect; steals it. */
 PyObject *op_results_in_torch(PyObject *result);
 /* The exception that is set becomes PyTorch's if such a tensor is among the arguments. */
-void op_error_in_torch(PyObject *const *args, Py_ssize_t count);
+void op_error_in_torch(PyObject *name, PyObject *const *args, Py_ssize_t nargs,
+                       PyObject *kwnames);
 extern PyMethodDef ext_dialect_methods[];
 
 /* --- watch.c: a Python function that is told of operators while they run --- */

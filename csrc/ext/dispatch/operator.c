@@ -95,7 +95,8 @@ operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *k
     if (result == NULL && op_counted != NULL)
         result = op_call_counted(object, args, PyVectorcall_NARGS(flags), kwnames);
     if (result == NULL)
-        op_error_in_torch(args, PyVectorcall_NARGS(flags));
+        op_error_in_torch(((OperatorObject *)object)->name, args,
+                          PyVectorcall_NARGS(flags), kwnames);
     return result;
 }
 

@@ -173,14 +173,14 @@ torch_in_place(int slot, PyObject *a, PyObject *b)
 {
     if (slot == SLOT_matmul)
         return call_two(torch_slot(slot), a, b);
-    if (ext_trace.numpy || keeps_dtype(slot, a, b)) {
-        PyObject *operands[] = {a, b}, *stored = call_in_place(torch_slot(slot), a, b);
-        if (stored == NULL)
-            op_error_in_torch(operands, 2);
-        return stored;
-    }
     PyObject *name = PyUnicode_InternFromString(IN_PLACE_METHODS[slot]);
-    PyObject *result = name == NULL ? NULL : PyObject_CallMethodOneArg(a, name, b);
+    PyObject *operands[] = {a, b}, *result = NULL;
+    bool stores = ext_trace.numpy || keeps_dtype(slot, a, b);
+    if (name != NULL)
+        result = stores ? call_in_place(torch_slot(slot), a, b)
+                        : PyObject_CallMethodOneArg(a, name, b);
+    if (name != NULL && result == NULL && stores)
+        op_error_in_torch(name, operands, 2, NULL);
     Py_XDECREF(name);
     return result;
 }

@@ -22,10 +22,11 @@ torch_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static int
 torch_bool(PyObject *self)
 {
-    if (ext_tensor_count((TensorObject *)self) > 1)
+    int64_t count = ext_tensor_count((TensorObject *)self);
+    if (count != 1)
         return ext_fail(PyExc_RuntimeError,
-                        "Boolean value of Tensor with more than one "
-                        "value is ambiguous");
+                        "Boolean value of Tensor with %s is ambiguous",
+                        count == 0 ? "no values" : "more than one value");
     return ext_tensor_numbers.nb_bool(self);
 }
 

@@ -58,13 +58,25 @@ target_of(PyObject *object, PyArrayObject *values)
     return zeros;
 }
 
-/* NumPy's error for the first index that is wrong. */
+/* Whether no index counts from the end, which PyTorch does not take. */
+static bool
+are_from_0(PyArrayObject *index)
+{
+    const int64_t *at = PyArray_DATA(index);
+    int64_t least = 0;
+    for (npy_intp k = 0; k < PyArray_SIZE(index); k++)
+        least = at[k] < least ? at[k] : least;
+    return least == 0;
+}
+
+/* NumPy's error for the first index that is wrong; `from_0`: or negative. */
 static PyObject *
-raise_index(PyArrayObject *index, PyArrayObject *x, int dim)
+raise_index(PyArrayObject *index, PyArrayObject *x, int dim, bool from_0)
 {
     const int64_t *at = PyArray_DATA(index), length = PyArray_DIM(x, dim);
+    const int64_t least = from_0 ? 0 : -length;
     npy_intp k = 0;
-    while (k + 1 < PyArray_SIZE(index) && at[k] >= -length && at[k] < length)
+    while (k + 1 < PyArray_SIZE(index) && at[k] >= least && at[k] < length)
         k++;
     return PyErr_Format(PyExc_IndexError,
                         "index %lld is out of bounds for axis %d with size %lld",
@@ -96,8 +108,9 @@ static PyObject *
 picked_along(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *given[2];
-    int dim;
-    if (!PyArg_ParseTuple(args, "OOi:picked_along", &given[0], &given[1], &dim))
+    int dim, from_0 = false;
+    if (!PyArg_ParseTuple(args, "OOi|p:picked_along", &given[0], &given[1], &dim,
+                          &from_0))
         return NULL;
     PyArrayObject *x = in_order(given[0], NPY_NOTYPE);
     PyArrayObject *index = in_order(given[1], NPY_INT64), *out = NULL;
@@ -106,11 +119,12 @@ picked_along(PyObject *Py_UNUSED(module), PyObject *args)
         out = new_array(PyArray_NDIM(index), PyArray_DIMS(index), x);
     if (out != NULL && PyArray_SIZE(index) > 0) {
         PyThreadState *state = ext_kernel_begin(PyArray_SIZE(index));
-        bool good = dt_along_take(&along, PyArray_DATA(out), PyArray_DATA(x),
+        bool good = (!from_0 || are_from_0(index)) &&
+                    dt_along_take(&along, PyArray_DATA(out), PyArray_DATA(x),
                                   PyArray_DATA(index), (size_t)PyArray_ITEMSIZE(x));
         ext_kernel_end(state);
         if (!good) {
-            raise_index(index, x, dim);
+            raise_index(index, x, dim, from_0);
             Py_CLEAR(out);
         }
     }
@@ -119,16 +133,34 @@ picked_along(PyObject *Py_UNUSED(module), PyObject *args)
     return (PyObject *)out;
 }
 
+static PyObject *
+rows_picked(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *x, *object, *out = NULL;
+    int dim;
+    if (!PyArg_ParseTuple(args, "O!Oi:rows_picked", &PyArray_Type, &x, &object, &dim))
+        return NULL;
+    PyArrayObject *index = in_order(object, NPY_INT64);
+    if (index != NULL && are_from_0(index))
+        out = PyArray_TakeFrom((PyArrayObject *)x, (PyObject *)index, dim, NULL,
+                               NPY_RAISE);
+    else if (index != NULL)
+        raise_index(index, (PyArrayObject *)x, dim, true);
+    Py_XDECREF(index);
+    return out;
+}
+
 /* What is written to, in `x`, and what is put there: a number is an array of one. */
 typedef struct {
     PyArrayObject *x, *index, *values;
+    int from_0;
 } writing;
 
 static bool
 begin(writing *w, PyObject *const given[3])
 {
     bool zeros = PyTuple_Check(given[0]);
-    *w = (writing){.index = in_order(given[1], NPY_INT64)};
+    w->index = in_order(given[1], NPY_INT64);
     if (zeros)
         w->values = in_order(given[2], NPY_NOTYPE);
     if (!zeros || w->values != NULL)
@@ -143,7 +175,7 @@ static PyObject *
 end(writing *w, bool good, int dim)
 {
     if (!good && !PyErr_Occurred())
-        raise_index(w->index, w->x, dim);
+        raise_index(w->index, w->x, dim, w->from_0);
     Py_XDECREF(w->index);
     Py_XDECREF(w->values);
     if (good)
@@ -160,11 +192,11 @@ put_along(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *given[3];
     int dim, how;
-    writing w;
+    writing w = {0};
     dt_along along;
     dt_dtype dtype;
-    if (!PyArg_ParseTuple(args, "OOOii:put_along", &given[0], &given[1], &given[2],
-                          &dim, &how))
+    if (!PyArg_ParseTuple(args, "OOOii|p:put_along", &given[0], &given[1], &given[2],
+                          &dim, &how, &w.from_0))
         return NULL;
     bool good = begin(&w, given) && read_along(&along, w.x, w.index, dim) == 0 &&
                 ext_dtype(&dtype, PyArray_DESCR(w.x), "an index") == 0;
@@ -179,7 +211,9 @@ put_along(PyObject *Py_UNUSED(module), PyObject *args)
     PyThreadState *state = ext_kernel_begin(PyArray_SIZE(w.index));
     void *x = PyArray_DATA(w.x), *values = PyArray_DATA(w.values);
     const int64_t *at = PyArray_DATA(w.index);
-    if (how == PUTS)
+    if (w.from_0 && !are_from_0(w.index))
+        good = false;
+    else if (how == PUTS)
         good = dt_along_put(&along, x, at, values, step, dt_dtype_size(dtype));
     else if (how == ADDS)
         good = dt_along_add(&along, x, at, values, dtype);
@@ -218,16 +252,17 @@ rows_added(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *given[3];
     int dim;
-    writing w;
+    writing w = {0};
     dt_dtype dtype;
-    if (!PyArg_ParseTuple(args, "OOOi:rows_added", &given[0], &given[1], &given[2],
-                          &dim))
+    if (!PyArg_ParseTuple(args, "OOOi|p:rows_added", &given[0], &given[1], &given[2],
+                          &dim, &w.from_0))
         return NULL;
     if (!begin(&w, given) || !are_rows(&w, dim) ||
         ext_dtype(&dtype, PyArray_DESCR(w.x), "an index") < 0)
         return end(&w, false, dim);
     PyThreadState *state = ext_kernel_begin(PyArray_SIZE(w.values));
     bool good =
+        (!w.from_0 || are_from_0(w.index)) &&
         dt_rows_add(PyArray_DATA(w.x), PyArray_DATA(w.index), PyArray_DATA(w.values),
                     product(w.x, 0, dim), PyArray_DIM(w.x, dim), PyArray_SIZE(w.index),
                     product(w.x, dim + 1, PyArray_NDIM(w.x)), dtype);
@@ -237,18 +272,21 @@ rows_added(PyObject *Py_UNUSED(module), PyObject *args)
 
 PyMethodDef ext_along_methods[] = {
     {"picked_along", picked_along, METH_VARARGS,
-     "picked_along(x, index, dim, /)\n--\n\n"
+     "picked_along(x, index, dim, from_0=False, /)\n--\n\n"
      "Return the elements of an array at indices along a dim; along the others "
      "`index`\n"
-     "may be shorter."},
+     "may be shorter. Negative indices count from the end, or are wrong: `from_0`."},
+    {"rows_picked", rows_picked, METH_VARARGS,
+     "rows_picked(x, index, dim, /)\n--\n\n"
+     "Return the slices of an array along a dim that an index names, from 0 on."},
     {"put_along", put_along, METH_VARARGS,
-     "put_along(x, index, values, dim, how, /)\n--\n\n"
+     "put_along(x, index, values, dim, how, from_0=False, /)\n--\n\n"
      "Return a copy of an array, or zeros of a shape, in which values, or one, are at\n"
      "indices along a dim. `how`: 0; 1, they are added there, in their order; 2 and 3, "
      "the\n"
      "larger or smaller one stays; 4, they are multiplied."},
     {"rows_added", rows_added, METH_VARARGS,
-     "rows_added(x, index, values, dim, /)\n--\n\n"
+     "rows_added(x, index, values, dim, from_0=False, /)\n--\n\n"
      "Return a copy of an array, or zeros of a shape, to whose slices along a dim "
      "that\n"
      "an index of one dim names those of another array are added."},

@@ -13,10 +13,10 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from dtensor import _C
+from dtensor._core.caller import OURS
 from dtensor.debug._modules import Tracker
 from dtensor.ops._make.fallback import _gathered
 from dtensor.ops._make.parts import move_all
-from dtensor.ops._make.strict import _OURS
 
 __all__ = [
     "Call",
@@ -200,7 +200,7 @@ def _record(
 
 def _site(frame: FrameType) -> Site:
     """Return the nearest line outside this library."""
-    while frame.f_code.co_filename.startswith(_OURS) and frame.f_back is not None:
+    while frame.f_code.co_filename.startswith(OURS) and frame.f_back is not None:
         frame = frame.f_back
     code = frame.f_code
     return Site(code.co_filename, frame.f_lineno, code.co_qualname)

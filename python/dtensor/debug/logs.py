@@ -15,10 +15,10 @@ value       level   what is logged
 import logging
 import os
 import sys
-import warnings
 from collections.abc import Sequence
 
 from dtensor import _C
+from dtensor._core.caller import warn
 from dtensor.debug._units import duration, size
 from dtensor.debug._watch import Call, Record, unwatch, watch
 
@@ -155,10 +155,9 @@ def _read(text: str, strict: str = "") -> int | None:
         if word[len(sign) :] in ("dtensor", "all"):
             level = _LEVELS[sign]
         elif strict:
-            warnings.warn(
+            warn(
                 f'{strict}={text[:80]!r}: {word[:40]!r} is none of "+dtensor", '
-                '"dtensor" and "-dtensor"',
-                stacklevel=2,
+                '"dtensor" and "-dtensor"'
             )
     return level
 

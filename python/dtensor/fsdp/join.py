@@ -1,13 +1,13 @@
 """Training on uneven inputs: ranks that have none left follow the others."""
 
 import abc
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dtensor import DeviceMesh
 from dtensor._core import world
+from dtensor._core.caller import warn
 
 __all__ = ["Join", "JoinHook", "Joinable"]
 
@@ -134,11 +134,10 @@ class Join:
                 coordinate = self._mesh.get_coordinate() or (0,)
                 raise RuntimeError(f"Rank {coordinate[0]} exhausted all inputs.")
             if done == WARN_AT:
-                warnings.warn(
+                warn(
                     f"Detected uneven input skew of greater than {WARN_AT}: this rank "
                     f"has at least {WARN_AT} fewer inputs than others. This level of "
-                    "skew could lead to performance degradation during training.",
-                    stacklevel=3,
+                    "skew could lead to performance degradation during training."
                 )
             for hook in self._hooks:
                 hook.main_hook()

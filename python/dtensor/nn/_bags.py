@@ -1,12 +1,12 @@
 """Sums, means and maxima of bags of rows."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dtensor._C import DTensor
+from dtensor._core.caller import warn
 from dtensor._core.device import is_meta
 from dtensor.ops.model.embedding import embedding
 from dtensor.ops.model.number_loss import beside
@@ -141,11 +141,10 @@ def embedding_bag(
         If offsets are out of range, or a row; the same on every rank.
     """
     if np.dtype(weight.dtype) == np.int64 and np.dtype(input.dtype).kind == "f":
-        warnings.warn(
+        warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage "
             "`embedding_bag(weight, input, ...)` is deprecated, and should now be "
-            "`embedding_bag(input, weight, ...)`.",
-            stacklevel=2,
+            "`embedding_bag(input, weight, ...)`."
         )
         weight, input = input, weight
     per = per_sample_weights

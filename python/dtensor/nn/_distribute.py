@@ -1,11 +1,11 @@
 """distribute_module: the parameters of a module become DTensors."""
 
 import inspect
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from dtensor._C import DTensor, distribute_tensor
+from dtensor._core.caller import warn
 from dtensor._core.given import given_mesh
 from dtensor._core.keywords import suggesting
 from dtensor.device_mesh import DeviceMesh
@@ -127,11 +127,10 @@ def _border(fn: BorderFn | None, name: str, what: str) -> BorderFn | None:
         return None
     count = len(inspect.signature(fn).parameters)
     if count == 2:
-        warnings.warn(
+        warn(
             f"Deprecating {name} that takes two arguments ({what}, device_mesh), "
             f"please use {name} that takes in (module, {what}, device_mesh) instead!",
             FutureWarning,
-            stacklevel=4,
         )
         return lambda _module, values, mesh: fn(values, mesh)
     if count != 3:

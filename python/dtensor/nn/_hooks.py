@@ -1,13 +1,13 @@
 """Hooks that run before and after a module's forward and backward."""
 
 import itertools
-import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol, Self, TypeVar
 
 from dtensor import _C
+from dtensor._core.caller import warn
 from dtensor.nn._crossing import Crossing
 
 __all__ = [
@@ -334,11 +334,10 @@ class Hooks:
                 try:
                     result = self._after(number, hook, args, kwargs, result)
                 except Exception as error:
-                    warnings.warn(
+                    warn(
                         "forward hook with ``always_call=True`` raised an exception "
                         "that was silenced as another error was raised in forward: "
-                        f"{error}",
-                        stacklevel=3,
+                        f"{error}"
                     )
             raise
 

@@ -3,13 +3,13 @@
 What is drawn depends on the index of an element in the whole array only."""
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dtensor import _C
+from dtensor._core.caller import warn
 from dtensor.autograd.grad_mode import is_grad_enabled, no_grad
 from dtensor.ops._make.composite import settled
 from dtensor.ops._make.created import made
@@ -103,14 +103,13 @@ def dropout1d(
 
 def _warn(name: str, dims: int, ndim: int) -> None:
     if ndim not in (dims + 1, dims + 2):
-        warnings.warn(
+        warn(
             f"{name}: Received a {ndim}-D input to {name}, which is deprecated and "
             "will result in an error in a future release. To retain the behavior and "
             "silence this warning, please use dropout instead. Note that "
             f"{name} exists to provide channel-wise dropout on inputs with {dims} "
             "spatial dimensions, a channel dimension, and an optional batch dimension "
-            f"(i.e. {dims + 1}D or {dims + 2}D inputs).",
-            stacklevel=3,
+            f"(i.e. {dims + 1}D or {dims + 2}D inputs)."
         )
 
 
@@ -131,14 +130,13 @@ def dropout2d(
     _check(p)
     _warn("dropout2d", 2, input.ndim)
     if input.ndim == 3:
-        warnings.warn(
+        warn(
             "dropout2d: Received a 3D input to dropout2d and assuming that "
             "channel-wise 1D dropout behavior is desired - input is interpreted as "
             "shape (N, C, L), where C is the channel dim. This behavior will change in "
             "a future release to interpret the input as one without a batch dimension, "
             "i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, "
-            "please switch to using dropout1d instead.",
-            stacklevel=2,
+            "please switch to using dropout1d instead."
         )
     _check_channels(input.ndim)
     return _of_channels(input, p, training, inplace, 2)
@@ -270,7 +268,7 @@ def gumbel_softmax(
         The dim of classes.
     """
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        warn("`eps` parameter is deprecated and has no effect.")
     logits = settled("gumbel_softmax", logits)
     with no_grad():
         noise = -np.log(exponential_(empty_like(logits)))

@@ -1,12 +1,12 @@
 """The state of a module by name: saving and loading."""
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 from dtensor._C import DTensor, Tensor
+from dtensor._core.caller import warn
 from dtensor._core.device import is_meta
 from dtensor.autograd import no_grad
 from dtensor.nn._hooks import RemovableHandle, Table, register
@@ -280,13 +280,12 @@ class State:
                 f"from checkpoint, the shape in current model is {value.shape}."
             )
         if not assign and is_meta(value) and not is_meta(given):
-            warnings.warn(
+            warn(
                 f"for {key}: copying from a non-meta parameter in the checkpoint to a "
                 "meta parameter in the current model, which is a no-op. (Did you mean "
                 "to pass `assign=True` to assign items in the state dictionary to "
                 "their corresponding key in the module instead of copying them in "
-                "place?)",
-                stacklevel=4,
+                "place?)"
             )
             return ""
         try:

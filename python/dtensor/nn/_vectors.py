@@ -80,6 +80,10 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         If a number is negative or no class, if `num_classes` is another negative one
         or 0, or if there is no number to look at. On every rank.
     """
+    if np.dtype(tensor.dtype).kind not in "iu":
+        raise RuntimeError(
+            "one_hot is only applicable to index tensor of type LongTensor."
+        )
     num_classes = index(num_classes)
     if tensor.size == 0 and num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")

@@ -4,12 +4,12 @@ Most are operators, whose documentation says how they are sharded. With ``inplac
 a function writes its result into `input`, and returns `input`.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy.typing as npt
 
+from dtensor._core.caller import warn
 from dtensor.autograd import is_grad_enabled
 from dtensor.nn import (
     _bags,
@@ -267,10 +267,9 @@ def selu(input: Any, inplace: bool = False) -> Any:
 def _dim_of(name: str, dim: int | None, ndim: int) -> int:
     if dim is not None:
         return dim
-    warnings.warn(
+    warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to "
-        "include dim=X as an argument.",
-        stacklevel=4,
+        "include dim=X as an argument."
     )
     return 0 if ndim in (0, 1, 3) else 1
 

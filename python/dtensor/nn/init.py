@@ -6,13 +6,13 @@ are those of its global shape. Not collective.
 """
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor._core.caller import warn
 from dtensor._core.device import empty, is_meta
 from dtensor.autograd import no_grad
 from dtensor.nn._quantile import normal_quantile
@@ -193,10 +193,9 @@ def trunc_normal_(
 ) -> Any:
     """Draw the elements from the normal distribution, between `a` and `b`."""
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
+        warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
-            "The distribution of values may be incorrect.",
-            stacklevel=2,
+            "The distribution of values may be incorrect."
         )
     low, high = (math.erfc((mean - x) / (std * math.sqrt(2))) / 2 for x in (a, b))
     with within("trunc_normal_", tensor, mean, std, a, b), writing(tensor):
@@ -238,7 +237,7 @@ def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any
 
 def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        warn("Initializing zero-element tensors is a no-op")
         return 0.0
     fan = _calculate_correct_fan(tensor, mode)
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)

@@ -1,11 +1,11 @@
 """Layers that normalize each channel of each sample, or neighbouring channels."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dtensor._core.caller import warn
 from dtensor.nn import functional as F
 from dtensor.nn._kind import T
 from dtensor.nn.batch_norm import _BatchNorm
@@ -104,11 +104,10 @@ class _InstanceNorm(_BatchNorm):
                 f"expected input's size at dim={dim} to match num_features "
                 f"({self.num_features}), but got: {input.shape[dim]}."
             )
-        warnings.warn(
+        warn(
             f"input's size at dim={dim} does not match num_features. You can silence "
             "this warning by not passing in num_features, which is not used because "
-            "affine=False",
-            stacklevel=4,
+            "affine=False"
         )
 
 

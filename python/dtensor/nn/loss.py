@@ -35,7 +35,7 @@ class Criterion(Module):
         reduction: str = "mean",
     ) -> None:
         super().__init__()
-        self.reduction = reduction_of(size_average, reduce, reduction, stacklevel=4)
+        self.reduction = reduction_of(size_average, reduce, reduction)
 
     def _of(self, *tensors: Any) -> Any:
         options = {name: getattr(self, name) for name in self._options}

@@ -1,13 +1,13 @@
 """What recurrent layers have in common: parameters, checks, and layer after layer."""
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor._core.caller import warn
 from dtensor.nn import functional as F, init
 from dtensor.nn.module import Module
 from dtensor.nn.utils.rnn import PackedSequence, numbers, padded, valid_steps
@@ -27,11 +27,10 @@ def _check_arguments(layer: Any, dropout: Any) -> None:
     if not 0 <= dropout <= 1:
         raise ValueError(_DROPOUT)
     if dropout > 0 and layer.num_layers == 1:
-        warnings.warn(
+        warn(
             "dropout option adds dropout after all but last recurrent layer, so "
             "non-zero dropout expects num_layers greater than 1, but got "
-            f"dropout={dropout} and num_layers={layer.num_layers}",
-            stacklevel=4,
+            f"dropout={dropout} and num_layers={layer.num_layers}"
         )
     for name, kind in (
         ("bias", bool),

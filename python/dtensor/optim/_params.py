@@ -1,7 +1,6 @@
 """What optimizers do with parameters, gradients, settings and steps."""
 
 import functools
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 
 from dtensor import _C
 from dtensor._C import DTensor, Tensor
+from dtensor._core.caller import warn
 from dtensor._core.device import empty_like, is_meta
 from dtensor.autograd.grad_mode import enable_grad, no_grad
 from dtensor.ops.create.like import zeros_like
@@ -193,11 +193,10 @@ def _tell_of_replaced(optimizer: Any) -> None:
     if by is not None:
         optimizer._told = True
         name = type(optimizer).__name__
-        warnings.warn(
+        warn(
             f"{name}.step: no parameter has a gradient, and {by} has replaced some by "
             f"others, which are not trained: create the optimizer after {by}, as "
-            f"{name}(model.parameters())",
-            stacklevel=4,
+            f"{name}(model.parameters())"
         )
 
 

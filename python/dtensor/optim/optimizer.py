@@ -1,11 +1,11 @@
 """The base class of optimizers: groups of parameters, and their state."""
 
-import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from dtensor._C import Tensor
+from dtensor._core.caller import warn
 from dtensor.autograd.grad_mode import no_grad
 from dtensor.nn._hooks import RemovableHandle, register
 from dtensor.nn.parameter import zero_grads
@@ -169,10 +169,7 @@ class Optimizer:
     def _check_alone(self, params: list[Any]) -> None:
         mine = {id(p) for p in params}
         if len(mine) < len(params):
-            warnings.warn(
-                "optimizer contains a parameter group with duplicate parameters",
-                stacklevel=4,
-            )
+            warn("optimizer contains a parameter group with duplicate parameters")
         if any(id(p) in mine for group in self.param_groups for p in group["params"]):
             raise ValueError("some parameters appear in more than one parameter group")
 

@@ -1,9 +1,9 @@
 """PyTorch 2.0's styles for a whole model: pairs of layers, and attention."""
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from dtensor._core.caller import warn
 from dtensor.device_mesh import DeviceMesh
 from dtensor.nn import Linear, Module, MultiheadAttention
 from dtensor.parallel._contract import ParallelStyle, Prepare
@@ -66,10 +66,9 @@ class PairwiseParallel(ParallelStyle):
 
     def _check(self, module: Module, device_mesh: DeviceMesh) -> None:
         if next(_targets(module), None) is None:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} found neither two Linears nor an attention in "
-                f"{module}: nothing is parallelized",
-                stacklevel=6,  # the caller of parallelize_module
+                f"{module}: nothing is parallelized"
             )
 
     def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:

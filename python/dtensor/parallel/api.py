@@ -1,11 +1,11 @@
 """parallelize_module: a plan of styles, applied to a module."""
 
-import warnings
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
 from typing import Any, NamedTuple
 
 from dtensor._C import DTensor
+from dtensor._core.caller import warn
 from dtensor._core.given import given_mesh
 from dtensor._core.keywords import suggesting
 from dtensor.device_mesh import DeviceMesh
@@ -115,7 +115,7 @@ def parallelize_module(
         lambda: _checked(_Place(module), parallelize_plan, mesh, problems),
     )
     for problem in problems:
-        warnings.warn(problem, stacklevel=3)
+        warn(problem)
     shared, olds = _shared_parameters(module), list(module.parameters())
     root = module
     for place, style in steps:
@@ -127,10 +127,9 @@ def parallelize_module(
             root = new
     link(root, [(p.module, isinstance(style, RowwiseParallel)) for p, style in steps])
     for names in _share_again(root, shared):
-        warnings.warn(
+        warn(
             f"parallelize_module: {names} were one shared parameter, and are separate "
-            "parameters now because their layouts differ; each is trained on its own",
-            stacklevel=3,
+            "parameters now because their layouts differ; each is trained on its own"
         )
     mark_replaced("parallelize_module", olds, root)
     return root

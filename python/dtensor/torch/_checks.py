@@ -3,6 +3,7 @@
 A check gets the arguments of the call and raises what PyTorch raises, on all ranks.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,113 +12,233 @@ import numpy as np
 from dtensor._C import Tensor
 from dtensor.torch._types import torch_dtype
 
-__all__ = ["CHECKS"]
+__all__ = ["CHECKS", "kind", "legacy", "no_number", "of", "within"]
 
 CHECKS: dict[str, Callable[..., Any]] = {}
 
 
-def _of(names: str) -> Callable[..., Any]:
-    """Return a decorator that makes a function the check of some names."""
+def of(names: str) -> Callable[..., Any]:
+    """Return a decorator that makes a function the check of some names; it gets the
+    name that is called first."""
 
     def keep(check: Callable[..., Any]) -> Callable[..., Any]:
-        CHECKS.update(dict.fromkeys(names.split(), check))
+        CHECKS.update({n: functools.partial(check, n) for n in names.split()})
         return check
 
     return keep
 
 
-def _kind(x: Any) -> str:
+def kind(x: Any) -> str:
     return np.dtype(x.dtype).kind if isinstance(x, Tensor) else ""
 
 
-def _name(x: Any) -> str:
+def legacy(x: Any) -> str:
     return torch_dtype(x.dtype).legacy
 
 
-def _no_number(name: str, x: Any) -> None:
+def _refused(name: str, argument: str, place: int, x: Any, wanted: str) -> TypeError:
+    at = f" (position {place})" if place else ""
+    return TypeError(
+        f"{name}(): argument {argument!r}{at} must be {wanted}, not {type(x).__name__}"
+    )
+
+
+def no_number(name: str, argument: str, place: int, x: Any) -> None:
     if isinstance(x, int | float | complex):
-        raise TypeError(f"argument {name!r} must be Tensor, not {type(x).__name__}")
+        raise _refused(name, argument, place, x, "Tensor")
 
 
-@_of("tril triu tril_ triu_")
-def _matrices(input: Any, *args: Any, **options: Any) -> None:
-    if isinstance(input, Tensor) and input.ndim < 2:
-        raise RuntimeError("input tensor must have at least 2 dimensions")
-
-
-@_of("split")
-def _lengths(tensor: Any, split_size: Any = 0, *args: Any, **options: Any) -> None:
-    if isinstance(split_size, int) and split_size < 0:
-        raise RuntimeError(
-            f"split expects split_size be non-negative, but got split_size={split_size}"
+def within(input: Any, dim: Any) -> None:
+    n = max(getattr(input, "ndim", 0), 1)
+    if isinstance(dim, int) and not -n <= dim < n:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but "
+            f"got {dim})"
         )
 
 
-@_of("meshgrid")
-def _vectors(*tensors: Any, indexing: Any = None) -> None:
+# --- dims -----------------------------------------------------------------------------
+
+
+@of("squeeze squeeze_ median nanmedian fftshift ifftshift unbind narrow_copy")
+def _dims(name: str, input: Any, dim: Any = None, *args: Any, **options: Any) -> None:
+    for each in dim if isinstance(dim, tuple | list) else (dim,):
+        within(input, each)
+
+
+@of("narrow")
+def _narrow(name: str, input: Any, dim: int, start: Any, length: int) -> None:
+    within(input, dim)
+    n = input.shape[dim]
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    if not -n <= start <= n:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-n}, {n}], but got "
+            f"{start})"
+        )
+
+
+@of("select")
+def _select(name: str, input: Any, dim: int, index: Any) -> None:
+    within(input, dim)
+    if input.ndim and not -input.shape[dim] <= index < input.shape[dim]:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size "
+            f"{list(input.shape)} at dimension {dim}"
+        )
+
+
+@of("roll")
+def _shifts(name: str, input: Any, shifts: Any, dims: Any = None) -> None:
+    if dims is None or dims == ():
+        return
+    counts = [len(x) if isinstance(x, tuple | list) else 1 for x in (shifts, dims)]
+    if counts[0] != counts[1]:
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {counts[0]}, dims:{counts[1]}"
+        )
+
+
+@of("unfold")
+def _windows(name: str, input: Any, dimension: int, size: int, step: int) -> None:
+    within(input, dimension)
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+
+
+@of("split")
+def _lengths(
+    name: str, tensor: Any, split_size: Any = 0, dim: int = 0, **options: Any
+) -> None:
+    split_size = options.get("split_size_or_sections", split_size)
+    within(tensor, dim)
+    if not isinstance(split_size, int):
+        if any(n < 0 for n in split_size):
+            raise RuntimeError(
+                "split_with_sizes expects split_sizes have only non-negative entries, "
+                f"but got split_sizes={list(split_size)}"
+            )
+    elif split_size < 0:
+        raise RuntimeError(
+            f"split expects split_size be non-negative, but got split_size={split_size}"
+        )
+    elif split_size == 0 and tensor.ndim and tensor.shape[dim]:
+        raise RuntimeError(
+            "split_size can only be 0 if dimension size is 0, but got dimension size "
+            f"of {tensor.shape[dim]}"
+        )
+
+
+@of("tril triu tril_ triu_")
+def _matrices(name: str, input: Any, *args: Any, **options: Any) -> None:
+    if isinstance(input, Tensor) and input.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+
+
+@of("lu_factor lu_factor_ex householder_product matrix_rank")
+def _a_matrix(name: str, A: Any, *args: Any, **options: Any) -> None:  # noqa: N803
+    if A.ndim < 2:
+        raise RuntimeError(
+            f"torch.linalg.{name}: The input tensor input must have at least 2 "
+            "dimensions."
+        )
+
+
+@of("meshgrid")
+def _vectors(name: str, *tensors: Any, indexing: Any = None) -> None:
     one = len(tensors) == 1 and not isinstance(tensors[0], Tensor)
-    if any(getattr(x, "ndim", 0) > 1 for x in (tensors[0] if one else tensors)):
-        raise RuntimeError("Expected 0D or 1D tensors in the tensor list")
+    for x in tensors[0] if one else tensors:
+        if getattr(x, "ndim", 0) > 1:
+            raise RuntimeError(
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got "
+                f"one of shape {list(x.shape)}"
+            )
 
 
-@_of("cat concat concatenate stack hstack vstack dstack column_stack row_stack")
-def _several(tensors: Any = (), *args: Any, **options: Any) -> None:
-    if isinstance(tensors, Tensor):
-        raise TypeError("argument 'tensors' must be tuple of Tensors, not Tensor")
+@of("cartesian_prod combinations")
+def _rows(name: str, *tensors: Any, **options: Any) -> None:
+    for x in tensors:
+        if isinstance(x, Tensor) and x.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
 
 
-@_of("kron")
-def _tensors(input: Any, other: Any, *args: Any, **options: Any) -> None:
-    if not isinstance(other, Tensor):
-        raise TypeError(f"argument 'other' must be Tensor, not {type(other).__name__}")
+@of("bucketize")
+def _boundaries(name: str, input: Any, boundaries: Any, **options: Any) -> None:
+    if boundaries.ndim != 1:
+        raise RuntimeError(
+            f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})"
+        )
 
 
-@_of("masked_select masked_scatter masked_scatter_")
-def _mask(input: Any, mask: Any, *args: Any, **options: Any) -> None:
-    _no_number("mask", mask)
-    if _kind(mask) not in "b":
-        raise RuntimeError("expected BoolTensor for mask")
+@of("searchsorted")
+def _sorted(name: str, sorted_sequence: Any, input: Any, **options: Any) -> None:
+    old, new = tuple(sorted_sequence.shape), tuple(np.shape(input))
+    if len(old) > 1 and old[:-1] != new[:-1]:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the "
+            "first N-1 dimensions of boundaries tensor and input value tensor must "
+            f"match, but we got boundaries tensor {list(old)} and input value tensor "
+            f"{list(new)}"
+        )
 
 
-@_of("argmax argmin max min aminmax")
-def _elements(input: Any, dim: Any = None, *args: Any, **options: Any) -> None:
-    if not isinstance(input, Tensor):
-        return
-    if _kind(input) == "c":
-        raise NotImplementedError(f"not implemented for {_name(input)!r}")
-    if not isinstance(dim, int) or isinstance(dim, bool) or not input.ndim:
-        return
-    if -input.ndim <= dim < input.ndim and input.shape[dim] == 0:
-        raise IndexError(f"Expected reduction dim {dim} to have non-zero size.")
+@of("cross")
+def _three(name: str, input: Any, other: Any, dim: Any = None) -> None:
+    if input.ndim != other.ndim:
+        raise RuntimeError(
+            "linalg.cross: inputs must have the same number of dimensions."
+        )
+    n = input.shape[dim] if isinstance(dim, int) else 3
+    if n != 3:
+        raise RuntimeError(f"inputs dimension {dim} must have length 3. Got {n}")
 
 
-@_of("argmax argmin")
-def _some(input: Any, dim: Any = None, *args: Any, **options: Any) -> None:
-    if dim is None and isinstance(input, Tensor) and 0 in input.shape:
-        raise IndexError("Expected reduction dim to be specified for an empty tensor.")
-    _elements(input, dim)
+@of("vdot")
+def _two(name: str, input: Any, other: Any) -> None:
+    if (input.ndim, other.ndim) != (1, 1):
+        raise RuntimeError(
+            f"1D tensors expected, but got {input.ndim}D and {other.ndim}D tensors"
+        )
 
 
-@_of("softmax log_softmax logcumsumexp")
-def _floats(input: Any, dim: Any = None, dtype: Any = None, **options: Any) -> None:
-    if dtype is None and _kind(input) in set("bui"):
-        raise NotImplementedError(f"not implemented for {_name(input)!r}")
+@of("cdist")
+def _columns(name: str, x1: Any, x2: Any, *args: Any, **options: Any) -> None:
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            "X1 and X2 must have the same number of columns. "
+            f"X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
 
 
-@_of("quantile nanquantile")
-def _reals(input: Any, *args: Any, **options: Any) -> None:
-    if isinstance(input, Tensor) and _name(input) not in ("Float", "Double"):
-        raise RuntimeError("input tensor must be either float or double dtype")
+@of("renorm")
+def _slices(name: str, input: Any, *args: Any, **options: Any) -> None:
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions"
+        )
 
 
-@_of("prod cumsum cumprod cummax cummin")
-def _one(input: Any, dim: Any = None, *args: Any, **options: Any) -> None:
-    if isinstance(dim, list | tuple):
-        raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
+@of("resize_")
+def _sizes(name: str, input: Any, *sizes: Any, **options: Any) -> None:
+    shape = sizes[0] if len(sizes) == 1 and np.iterable(sizes[0]) else sizes
+    if any(n < 0 for n in shape):
+        raise RuntimeError(f"negative size in {list(shape)}")
 
 
-@_of("arange range")
-def _step(start: Any, end: Any = None, step: Any = 1, **options: Any) -> None:
+@of("tril_indices triu_indices")
+def _triangle(name: str, row: int, col: int, *args: Any, **options: Any) -> None:
+    for which, n in (("row", row), ("col", col)):
+        if n < 0:
+            raise RuntimeError(f"{which} must be non-negative, got{n}")
+
+
+@of("arange range")
+def _step(
+    name: str, start: Any, end: Any = None, step: Any = 1, **options: Any
+) -> None:
     start, end = (0, start) if end is None else (start, end)
     if step == 0:
         raise RuntimeError("step must be nonzero")
@@ -125,78 +246,133 @@ def _step(start: Any, end: Any = None, step: Any = 1, **options: Any) -> None:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
 
 
-@_of("complex polar")
-def _alike(real: Any, imag: Any, **options: Any) -> None:
-    if _name(real) != _name(imag):
-        raise RuntimeError(
-            f"Expected object of scalar type {_name(real)} but got scalar type "
-            f"{_name(imag)} for second argument"
+# --- tensors, and their dtypes --------------------------------------------------------
+
+
+@of("cat concat concatenate stack hstack vstack dstack column_stack row_stack")
+def _several(name: str, tensors: Any = (), *args: Any, **options: Any) -> None:
+    if isinstance(tensors, Tensor):
+        raise _refused(name, "tensors", 1, tensors, "tuple of Tensors")
+    for place, x in enumerate(tensors):
+        if not isinstance(x, Tensor | np.ndarray):
+            raise TypeError(
+                f"expected Tensor as element {place} in argument 0, but got "
+                f"{type(x).__name__}"
+            )
+
+
+@of("block_diag")
+def _blocks(name: str, *tensors: Any) -> None:
+    _several(name, tensors)
+
+
+@of("kron equal")
+def _tensors(name: str, input: Any, other: Any, *args: Any, **options: Any) -> None:
+    if not isinstance(other, Tensor):
+        raise _refused(name, "other", 2, other, "Tensor")
+
+
+@of("masked_select masked_scatter masked_scatter_")
+def _mask(name: str, input: Any, mask: Any, *args: Any, **options: Any) -> None:
+    no_number(name, "mask", 2, mask)
+    if kind(mask) not in "b":
+        raise RuntimeError(f"{name}: expected BoolTensor for mask")
+
+
+@of("argmax argmin max min aminmax amax amin mode kthvalue")
+def _elements(name: str, input: Any, *args: Any, **options: Any) -> None:
+    if not isinstance(input, Tensor):
+        return
+    if kind(input) == "c":
+        raise NotImplementedError(f"not implemented for {legacy(input)!r}")
+    place = 1 if name == "kthvalue" else 0
+    dim = options.get("dim", args[place] if len(args) > place else None)
+    if not isinstance(dim, int) or isinstance(dim, bool) or not input.ndim:
+        return
+    if -input.ndim <= dim < input.ndim and input.shape[dim] == 0:
+        raise IndexError(
+            f"{name}(): Expected reduction dim {dim} to have non-zero size."
         )
 
 
-@_of("view_as_real")
-def _complex(input: Any) -> None:
-    if _kind(input) != "c":
-        raise RuntimeError("view_as_real is only supported for complex tensors")
+@of("argmax argmin")
+def _some(name: str, input: Any, dim: Any = None, *args: Any, **options: Any) -> None:
+    if dim is None and isinstance(input, Tensor) and 0 in input.shape:
+        raise IndexError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+        )
+    _elements(name, input, dim)
 
 
-@_of("view_as_complex")
-def _pairs(input: Any) -> None:
+@of("softmax log_softmax logcumsumexp")
+def _floats(
+    name: str, input: Any, dim: Any = None, dtype: Any = None, **options: Any
+) -> None:
+    if dtype is None and kind(input) in set("bui"):
+        raise NotImplementedError(f"{name} not implemented for {legacy(input)!r}")
+
+
+@of("quantile nanquantile")
+def _reals(name: str, input: Any, q: Any, *args: Any, **options: Any) -> None:
+    if isinstance(input, Tensor) and legacy(input) not in ("Float", "Double"):
+        raise RuntimeError(
+            f"{name}() input tensor must be either float or double dtype"
+        )
+    if np.ndim(q) > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+
+
+@of("prod cumsum cumprod cummax cummin")
+def _one(name: str, input: Any, dim: Any = None, *args: Any, **options: Any) -> None:
+    if isinstance(dim, list | tuple):
+        raise _refused(name, "dim", 0, dim, "int")
+
+
+@of("complex polar")
+def _alike(name: str, real: Any, imag: Any, **options: Any) -> None:
+    names = legacy(real), legacy(imag)
+    if set(names) - {"Half", "Float", "Double"}:
+        raise RuntimeError(
+            "Expected both inputs to be Half, Float or Double tensors but got "
+            f"{names[0]} and {names[1]}"
+        )
+    if names[0] != names[1]:
+        raise RuntimeError(
+            f"Expected object of scalar type {names[0]} but got scalar type {names[1]} "
+            "for second argument"
+        )
+
+
+@of("view_as_real imag")
+def _complex(name: str, input: Any) -> None:
+    if isinstance(input, Tensor) and kind(input) != "c":
+        raise RuntimeError(
+            "view_as_real is only supported for complex tensors"
+            if name == "view_as_real"
+            else "imag is not implemented for tensors with non-complex dtypes."
+        )
+
+
+@of("view_as_complex")
+def _pairs(name: str, input: Any) -> None:
+    if legacy(input) not in ("Half", "Float", "Double"):
+        raise RuntimeError(
+            "view_as_complex is only supported for half, float and double tensors, but "
+            f"got a tensor of scalar type: {legacy(input)}"
+        )
     if not input.ndim or input.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
 
 
-@_of("bincount")
-def _counts(input: Any, *args: Any, **options: Any) -> None:
-    if _kind(input) not in set("bui"):
-        raise NotImplementedError(f"bincount not implemented for {_name(input)!r}")
-
-
-@_of("index_select index_add index_add_ index_copy index_copy_")
-def _index_along(input: Any, dim: Any, index: Any, *args: Any, **options: Any) -> None:
-    _no_number("index", index)
-    if isinstance(index, Tensor) and _kind(index) not in "iu":
-        raise RuntimeError(
-            f"Expected dtype int32/int64 for index but got {_name(index)}"
+@of("bincount")
+def _counts(name: str, input: Any, *args: Any, **options: Any) -> None:
+    if kind(input) not in set("bui"):
+        raise NotImplementedError(
+            f'"bincount_cpu" not implemented for {legacy(input)!r}'
         )
 
 
-@_of("take put put_")
-def _index(
-    input: Any, index: Any, source: Any = None, *args: Any, **options: Any
-) -> None:
-    _index_along(input, 0, index)
-    _no_number("source", source)
-
-
-@_of("scatter scatter_ scatter_add scatter_add_ scatter_reduce scatter_reduce_")
-def _source(input: Any, *args: Any, **options: Any) -> None:
-    given = options.get("src", args[2] if len(args) > 2 else None)
-    if isinstance(given, Tensor) and given.dtype != input.dtype:
-        raise RuntimeError("Expected self.dtype to be equal to src.dtype")
-
-
-@_of("cross")
-def _three(input: Any, other: Any, dim: Any = None) -> None:
-    n = input.shape[dim] if isinstance(dim, int) else 3
-    if n != 3:
-        raise RuntimeError(f"inputs dimension {dim} must have length 3. Got {n}")
-
-
-@_of("resize_")
-def _sizes(input: Any, *sizes: Any, **options: Any) -> None:
-    shape = sizes[0] if len(sizes) == 1 and np.iterable(sizes[0]) else sizes
-    if any(n < 0 for n in shape):
-        raise RuntimeError(f"negative size in {list(shape)}")
-
-
-@_of("unfold")
-def _windows(input: Any, dimension: int, size: int, step: int) -> None:
-    if step <= 0:
-        raise RuntimeError(f"step is {step} but must be > 0")
-
-
-@_of("multinomial")
-def _chances(input: Any, *args: Any, **options: Any) -> None:
-    if _kind(input) not in "fV":
+@of("multinomial")
+def _chances(name: str, input: Any, *args: Any, **options: Any) -> None:
+    if kind(input) not in "fV":
         raise RuntimeError("multinomial only supports floating-point dtypes")

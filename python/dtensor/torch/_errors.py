@@ -4,15 +4,17 @@ They are still what NumPy raises, too.
 """
 
 import functools
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from dtensor import _C
-from dtensor.ops._make.refusal import TYPES, translated
+from dtensor.ops._make.refusal import set_speaker
+from dtensor.torch import _check_places  # noqa: F401  # adds to CHECKS
 from dtensor.torch._checks import CHECKS
+from dtensor.torch._words import Call, in_words
 
 __all__ = [
     "ArgumentError",
@@ -22,6 +24,7 @@ __all__ = [
     "PlaceError",
     "refuses",
     "speak",
+    "spoken",
 ]
 
 
@@ -45,26 +48,61 @@ class PlaceError(RuntimeError, IndexError):
     """An index is not in a tensor, where PyTorch does not raise an IndexError."""
 
 
-TYPES |= {ValueError: ArgumentError, np.linalg.LinAlgError: LinAlgError}
-_C.set_torch_errors(dict[type[BaseException], type[BaseException]](TYPES.items()))
+_TYPES: dict[type[Exception], type[Exception]] = {
+    ValueError: ArgumentError,
+    np.linalg.LinAlgError: LinAlgError,
+}
+# Where a wrong index is a RuntimeError.
+_PLACES = """
+    gather scatter scatter_ scatter_add scatter_add_ scatter_reduce scatter_reduce_
+    take_along_dim index_add index_add_
+""".split()
+_OTHERS: dict[str, dict[type[Exception], type[Exception]]] = {
+    **dict.fromkeys(_PLACES, {IndexError: PlaceError}),
+    **dict.fromkeys(("tensor", "as_tensor"), {TypeError: DtypeError}),
+}
+_SPOKEN = (IndexError, TypeError, np.exceptions.AxisError, *_TYPES)
+
+
+def spoken(
+    error: Exception, name: str, args: tuple[Any, ...], options: Mapping[str, Any]
+) -> Exception | None:
+    """Return PyTorch's exception for one of ours or of NumPy's, in its words.
+
+    None if it stays as it is: it is another's, or PyTorch has the same one.
+    """
+    kind, sentence = type(error), str(error)
+    if kind not in _SPOKEN:
+        return None
+    words = in_words(sentence, Call(name, args, dict(options)))
+    to = (_TYPES | _OTHERS.get(name, {})).get(kind, kind)
+    if words is None and to is kind:
+        return None
+    made = to(words or sentence)
+    for note in getattr(error, "__notes__", ()):
+        made.add_note(note)
+    made.__cause__, made.__suppress_context__ = error.__cause__, True
+    return made.with_traceback(error.__traceback__)
+
+
+set_speaker(spoken)
 
 
 def refuses(
+    name: str,
     function: Callable[..., Any],
     check: Callable[..., Any] | None = None,
-    also: dict[type[Exception], type[Exception]] | None = None,
 ) -> Callable[..., Any]:
     """Return a function that raises PyTorch's exceptions for ours.
 
     Parameters
     ----------
+    name : str
+        What it is called by.
     function : callable
     check : callable, optional
         Looks at the arguments first, where all fit it.
-    also : dict of type to type, optional
-        More exceptions that are PyTorch's others, of this function alone.
     """
-    more: Any = also or {}
 
     @functools.wraps(function)
     def answer(*args: Any, **options: Any) -> Any:
@@ -72,12 +110,10 @@ def refuses(
             if check is not None:
                 check(*args, **options)
             return function(*args, **options)
-        except (ValueError, AttributeError, *more) as error:
-            other = translated(error)
-            if type(error) in more:
-                other = more[type(error)](*error.args)
-            elif isinstance(error, AttributeError):
-                other = _no_tensor(error, args)
+        except (ValueError, IndexError, TypeError, AttributeError) as error:
+            other = spoken(error, name, args, options)
+            if isinstance(error, AttributeError):
+                other = _no_tensor(error, name, args)
             if other is None:
                 raise
             raise other from error.__cause__
@@ -85,41 +121,36 @@ def refuses(
     return answer
 
 
-def _no_tensor(error: AttributeError, args: tuple[Any, ...]) -> TypeError | None:
+def _no_tensor(
+    error: AttributeError, name: str, args: tuple[Any, ...]
+) -> TypeError | None:
     """Return the TypeError of an argument that is no tensor, where one was meant."""
     given = error.obj
     if isinstance(given, _C.Tensor | np.ndarray) or not any(x is given for x in args):
         return None
     place = next(k for k, x in enumerate(args) if x is given)
+    which = " 'input'" if place == 0 else ""
     return TypeError(
-        f"argument (position {place + 1}) must be Tensor, not {type(given).__name__}"
+        f"{name}(): argument{which} (position {place + 1}) must be Tensor, not "
+        f"{type(given).__name__}"
     )
 
 
 # Their functions are wrapped; what is not here raises PyTorch's exceptions already.
-_ROOMS = ("dtensor.ops", "dtensor.linalg", "dtensor.fft")
+_ROOMS = ("dtensor.ops", "dtensor.linalg", "dtensor.fft", "dtensor.nn")
 _OURS = """
-    _alike _checked _create _draws _index _linalg _lu _matrix _order _pointwise
-    _products _questions _recurrent _reduce _reflected _scans _seldom _shape _special
-    _spectra
+    _alike _checked _create _draws _index _linalg _lu _matrix _memory _methods _order
+    _pointwise _products _questions _recurrent _reduce _reflected _scans _seldom _shape
+    _special _spectra
 """.split()
 _OF = (*_ROOMS, *(f"dtensor.torch.{name}" for name in _OURS))
-# Where a wrong index, or an object that is no number, is a RuntimeError.
-_PLACES = """
-    gather scatter scatter_ scatter_add scatter_add_ scatter_reduce scatter_reduce_
-    take_along_dim
-""".split()
-ALSO: dict[str, dict[type[Exception], type[Exception]]] = {
-    **dict.fromkeys(_PLACES, {IndexError: PlaceError}),
-    **dict.fromkeys(("tensor", "as_tensor"), {TypeError: DtypeError}),
-}
 
 
 def speak(room: MutableMapping[str, Any], names: Iterable[str] | None = None) -> None:
     """Let the functions of a room raise PyTorch's exceptions for ours."""
     for name in list(room if names is None else names):
         given = room[name]
-        check, also = CHECKS.get(name), ALSO.get(name)
+        check = CHECKS.get(name)
         ours = isinstance(given, FunctionType) and given.__module__.startswith(_OF)
-        if ours or check or also:
-            room[name] = refuses(given, check, also)
+        if ours or check:
+            room[name] = refuses(name, given, check)

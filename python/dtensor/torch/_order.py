@@ -84,7 +84,10 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Picked
         If the dim has fewer elements.
     """
     if not 1 <= k <= input.shape[dim]:
-        raise RuntimeError("kthvalue(): selected number k out of range for dimension")
+        raise RuntimeError(
+            "kthvalue(): selected number k out of range for dimension "
+            f"{dim % input.ndim}"
+        )
     order = argsort(input, dim)
     found: Picked = _picked("kthvalue", input, order, k - 1, dim, keepdim)
     return found

@@ -153,6 +153,8 @@ def _squeeze(input: Any, dim: int | Sequence[int] | None = None) -> Maybe:
     axes = None
     if dim is not None:
         dims = (dim,) if isinstance(dim, SupportsIndex) else dim
+        if not all(-input.ndim <= d < input.ndim for d in dims):
+            return None
         axes = tuple(d for d in dims if input.shape[d] == 1)
     found: Maybe = ops.squeeze.__wrapped__(input, axes)
     return found
@@ -177,7 +179,10 @@ def _t(input: Any) -> Maybe:
 
 @row("split")
 def _split(tensor: Any, split_size: Any, dim: Any = MISSING) -> Maybe:
-    if isinstance(split_size, int) and split_size < 0:
+    lengths: Any = (
+        (split_size,) if isinstance(split_size, SupportsIndex) else split_size
+    )
+    if any(n <= 0 for n in lengths):
         return None
     return passed(METHODS["split"], tensor, split_size, dim)
 

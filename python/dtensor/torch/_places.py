@@ -106,7 +106,7 @@ def _gather(input: Any, dim: Any, index: Any) -> Maybe:
         return None
     if not _adds(input) and input.dtype.kind != "b":
         return None
-    kernel = call(_C.picked_along, input, index, at)
+    kernel = call(_C.picked_along, input, index, at, True)
     return _fixed(input.shape, index.shape, index.shape), kernel, input.dtype
 
 
@@ -140,7 +140,7 @@ def _scattered(input: Any, dim: Any, index: Any, src: Any, how: int) -> Maybe:
     if (number and (how != PUTS or input.dtype.kind != "f")) or not _adds(input):
         return None
     operands = [input.shape, index.shape, *([] if number else [src.shape])]
-    kernel = call(_C.put_along, input, index, src, at, how)
+    kernel = call(_C.put_along, input, index, src, at, how, True)
     return _fixed(*operands, input.shape), kernel, input.dtype
 
 
@@ -247,8 +247,8 @@ def _index_select(input: Any, dim: Any, index: Any) -> Maybe:
         return None
     if not _adds(input) and input.dtype.kind != "b":
         return None
-    found: Answer = _selected.__wrapped__(input, at, index)
-    return found
+    sliced, _, dtype = _selected.__wrapped__(input, at, index)
+    return sliced, call(_C.rows_picked, input, index, at), dtype
 
 
 @row(
@@ -265,7 +265,7 @@ def _index_add(input: Any, dim: Any, index: Any, source: Any) -> Maybe:
     shape = (*input.shape[:at], index.size, *input.shape[at + 1 :])
     if index.ndim != 1 or source.shape != shape:
         return None
-    kernel = call(_C.rows_added, input, index, source, at)
+    kernel = call(_C.rows_added, input, index, source, at, True)
     return _fixed(input.shape, index.shape, shape, input.shape), kernel, input.dtype
 
 

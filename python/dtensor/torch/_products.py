@@ -1,6 +1,6 @@
 """Products, and sums of them, with PyTorch's arguments."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,17 +35,27 @@ __all__ = [
 ]
 
 
+# What PyTorch says where operands have other numbers of dims than they must.
+_DIMS: dict[str, Callable[[int, int], str]] = {
+    "mm": lambda a, b: f"{'self' if a != 2 else 'mat2'} must be a matrix",
+    "bmm": lambda a, b: f"batch{1 if a != 3 else 2} must be a 3D tensor",
+    "mv": lambda a, b: f"vector + matrix @ vector expected, got 1, {a}, {b}",
+    "dot": lambda a, b: f"1D tensors expected, but got {a}D and {b}D tensors",
+    "outer": lambda a, b: (
+        f"outer: Expected 1-D argument {'self' if a != 1 else 'vec2'}, but got "
+        f"{a if a != 1 else b}-D"
+    ),
+}
+
+
 def _product(name: str, base: Any, *dims: int) -> Any:
     """Return an operator that takes what PyTorch takes: operands of one dtype and, if
     given, of so many dims."""
     make = base.__wrapped__
 
     def answer(x1: Any, x2: Any, /, *args: Any, **options: Any) -> Any:
-        for place, (x, count) in enumerate(zip((x1, x2), dims, strict=False)):
-            if x.ndim != count:
-                raise RuntimeError(
-                    f"{name}: argument {place + 1} must have {count} dims, not {x.ndim}"
-                )
+        if dims and dims != (x1.ndim, x2.ndim):
+            raise RuntimeError(_DIMS[name](x1.ndim, x2.ndim))
         numbers = x1.dtype is None or x2.dtype is None
         if not numbers and x1.dtype != x2.dtype and not options:
             of = " != ".join(_torch_dtype(x.dtype).legacy for x in (x1, x2))

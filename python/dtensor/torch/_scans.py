@@ -173,6 +173,10 @@ def multinomial(
         raise RuntimeError(
             "probability tensor contains either `inf`, `nan` or element < 0"
         )
+    if bool(ops.any(ops.equal(ops.sum(weights, -1), 0))):
+        raise RuntimeError(
+            "invalid multinomial distribution (sum of probabilities <= 0)"
+        )
     if not replacement:
         if num_samples > input.shape[-1]:
             raise RuntimeError(

@@ -1,12 +1,12 @@
 """Settings of the process, and questions about them."""
 
 import os
-import warnings
 from typing import Any, NoReturn
 
 import dtensor
 from dtensor import _C
 from dtensor._core import device as _device
+from dtensor._core.caller import warn
 from dtensor.torch._create import empty
 from dtensor.torch._dtypes import set_default_dtype
 
@@ -174,10 +174,9 @@ def set_float32_matmul_precision(precision: str) -> None:
     if precision in PRECISIONS:
         _kept["precision"] = precision
         return
-    warnings.warn(
+    warn(
         f"{precision} is not one of 'highest', 'high', or 'medium'; the current "
-        "set_float32_matmul_precision call has no effect.",
-        stacklevel=2,
+        "set_float32_matmul_precision call has no effect."
     )
 
 

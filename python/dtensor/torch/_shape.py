@@ -139,8 +139,10 @@ def flip(input: Any, dims: int | Sequence[int]) -> Any:
         If a dim is given twice.
     """
     axes = (dims,) if isinstance(dims, SupportsIndex) else tuple(dims)
-    if len({d % max(input.ndim, 1) for d in axes}) < len(axes):
-        raise RuntimeError(f"dim appears multiple times in the list of dims {axes}")
+    dims = [d % max(input.ndim, 1) for d in axes]
+    for k, d in enumerate(dims):
+        if d in dims[:k]:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
     return ops.copy(ops.flip(input, axes))
 
 

@@ -1,11 +1,11 @@
 """Spectra of short pieces of signals, and signals of these: ``torch.stft``."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from dtensor import fft as _fft, ops as _ops
+from dtensor._core.caller import warn
 from dtensor.nn import functional as F
 from dtensor.torch._types import torch_dtype
 
@@ -253,11 +253,10 @@ def _signal(
     found = total / weight
     short = end - start - int(found.shape[1])
     if short > 0:
-        warnings.warn(
+        warn(
             "The length of signal is shorter than the length parameter. Result is "
             "being padded with zeros in the tail. Please check your center and "
-            "hop_length settings.",
-            stacklevel=4,
+            "hop_length settings."
         )
         found = ops.pad(found, ((0, 0), (0, short)))
     return found if input.ndim == 3 else ops.squeeze(found, 0)

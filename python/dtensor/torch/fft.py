@@ -46,6 +46,13 @@ def _lengths(input: Any, s: Any, dim: Any) -> tuple[Any, Any]:
     if dim is None:
         dim = range(-(input.ndim if s is None else len(s)), 0)
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    if s is not None and len(s) > input.ndim:
+        raise RuntimeError(
+            f"Got shape with {len(s)} values but input tensor only has {input.ndim} "
+            "dimensions."
+        )
+    if len({d % max(input.ndim, 1) for d in dims}) < len(dims):
+        raise RuntimeError("FFT dims must be unique")
     if s is not None:
         if len(s) != len(dims):
             raise RuntimeError(
@@ -58,7 +65,7 @@ def _lengths(input: Any, s: Any, dim: Any) -> tuple[Any, Any]:
 def _named(answer: Callable[..., Any], name: str, how: str) -> Callable[..., Any]:
     answer.__name__ = answer.__qualname__ = name
     answer.__doc__ = f"Return what `dtensor.fft.{name}` does, {how}."
-    return _edges.writes(_errors.refuses(answer))
+    return _edges.writes(_errors.refuses(name, answer))
 
 
 fft, ifft, rfft, irfft = (_along(name) for name in ("fft", "ifft", "rfft", "irfft"))

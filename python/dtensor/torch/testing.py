@@ -1,13 +1,13 @@
 """``torch.testing``: `assert_close`, and tensors of random numbers."""
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from dtensor import _C
+from dtensor._core.caller import warn
 from dtensor.torch import _create
 from dtensor.torch._types import numpy_dtype, torch_dtype
 
@@ -202,11 +202,10 @@ def _bounds(
     if any(isinstance(x, float) and math.isnan(x) for x in (low, high)):
         raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
     if low == high and to.kind in "fc":
-        warnings.warn(
+        warn(
             "Passing `low==high` to `torch.testing.make_tensor` for floating or complex"
             " types is deprecated. Use `torch.full(...)` instead.",
             FutureWarning,
-            stacklevel=3,
         )
     elif low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")

@@ -1,7 +1,6 @@
 """The total norm of gradients, and gradient clipping."""
 
 import math
-import warnings
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core import world
+from dtensor._core.caller import warn
 from dtensor._core.device import is_meta
 from dtensor._core.told import told
 from dtensor.autograd import no_grad
@@ -286,10 +286,7 @@ def _listed(parameters: Any) -> list[Any]:
         return [parameters]
     listed = list(parameters)
     if not listed and isinstance(parameters, Generator):
-        warnings.warn(
-            "`parameters` is an empty generator, no gradient clipping will occur.",
-            stacklevel=4,
-        )
+        warn("`parameters` is an empty generator, no gradient clipping will occur.")
     return listed
 
 

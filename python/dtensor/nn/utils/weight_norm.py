@@ -1,8 +1,8 @@
 """Weights with given norms, before each call: ``torch.nn.utils.weight_norm``."""
 
-import warnings
 from typing import Any
 
+from dtensor._core.caller import warn
 from dtensor.nn.module import Module
 from dtensor.nn.parameter import Parameter
 from dtensor.nn.utils._norms import key_of, norm_except, with_norm
@@ -48,11 +48,10 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
     RuntimeError
         If the weight has been given norms already.
     """
-    warnings.warn(
+    warn(
         "`torch.nn.utils.weight_norm` is deprecated in favor of "
         "`torch.nn.utils.parametrizations.weight_norm`.",
         FutureWarning,
-        stacklevel=2,
     )
     if key_of(module, WeightNorm, name) is not None:
         raise RuntimeError(

@@ -81,8 +81,8 @@ def _casts(change: Callable[[Any], Any], function: F) -> F:
             if not _C.is_autocast():
                 return called(*args, **named)
             return _cast(change, called, *args, **named)
-        except ValueError as error:
-            if (other := in_dialect(error, *args)) is not None:
+        except (ValueError, IndexError, TypeError) as error:
+            if (other := in_dialect(error, called.__name__, *args)) is not None:
                 raise other from error.__cause__
             raise
 

@@ -72,6 +72,9 @@ def _told(
     return args[place] if place < len(args) else options.get(name)
 
 
+_REFUSALS = (ValueError, IndexError, TypeError)
+
+
 def _call(function: F, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     name = function.__qualname__
     before = _C.begin_call(name, args, options)
@@ -79,8 +82,8 @@ def _call(function: F, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         inner = (function, args, options)
         try:
             return _C.carried(name, _C.composed, inner, {}, True)
-        except ValueError as error:
-            if (other := in_dialect(error, *args)) is not None:
+        except _REFUSALS as error:
+            if (other := in_dialect(error, name, *args)) is not None:
                 raise other from error.__cause__
             raise
     try:
@@ -88,8 +91,8 @@ def _call(function: F, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     except (ArithmeticError, MemoryError):
         _C.call_failed(name, args, options)
         raise
-    except ValueError as error:
-        if (other := in_dialect(error, *args)) is not None:
+    except _REFUSALS as error:
+        if (other := in_dialect(error, name, *args)) is not None:
             raise other from error.__cause__
         raise
     finally:

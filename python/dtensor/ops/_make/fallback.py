@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core import world as _world
+from dtensor._core.caller import caller
 from dtensor._core.nested import mapped
 from dtensor.device_mesh import DeviceMesh
 from dtensor.ops._make.composite import composite
 from dtensor.ops._make.operator import implements
 from dtensor.ops._make.parts import inside, move_all, place, plain
-from dtensor.ops._make.strict import caller, sent
+from dtensor.ops._make.strict import sent
 
 __all__ = [
     "FallbackWarning",

@@ -1,29 +1,37 @@
 """Exceptions in PyTorch's dialect, of functions that are no operators."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dtensor import _C
 
-__all__ = ["TYPES", "in_dialect", "translated"]
+__all__ = ["in_dialect", "set_speaker", "translated"]
 
-# Exceptions of ours and of NumPy's -> PyTorch's, which are both: of dtensor.torch.
-TYPES: dict[type[Exception], type[Exception]] = {}
+# PyTorch's exception for one of ours or of NumPy's, None if it stays as it is; also
+# gets the name of what was called and its arguments.
+Speaker = Callable[
+    [Exception, str, tuple[Any, ...], Mapping[str, Any]], Exception | None
+]
+_speakers: list[Speaker] = []  # of dtensor.torch, once it is imported
 
 
-def translated(error: Exception) -> Exception | None:
+def set_speaker(speaker: Speaker) -> None:
+    """Let operators and functions ask for PyTorch's exceptions."""
+    _speakers[:] = [speaker]
+    _C.set_torch_errors(speaker)
+
+
+def translated(
+    error: Exception, name: str, args: tuple[Any, ...], options: Mapping[str, Any]
+) -> Exception | None:
     """Return PyTorch's exception for one of ours; None if it stays as it is."""
-    to = TYPES.get(type(error))
-    if to is None:
-        return None
-    made = to(*error.args)
-    for note in getattr(error, "__notes__", ()):
-        made.add_note(note)
-    made.__cause__, made.__suppress_context__ = error.__cause__, True
-    return made.with_traceback(error.__traceback__)
+    for speak in _speakers:
+        return speak(error, name, args, options)
+    return None
 
 
-def in_dialect(error: Exception, *objects: Any) -> Exception | None:
-    """Return PyTorch's exception if one of the objects is a tensor in its dialect."""
-    if type(error) not in TYPES or not _C.is_torch(*objects):
+def in_dialect(error: Exception, name: str, *args: Any) -> Exception | None:
+    """Return PyTorch's exception if one of the arguments is a tensor in its dialect."""
+    if not _speakers or not _C.is_torch(*args):
         return None
-    return translated(error)
+    return translated(error, name, args, {})

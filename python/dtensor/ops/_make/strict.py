@@ -1,22 +1,16 @@
 """Moves that operators make on their own: forbidden, or told if they are large."""
 
 import os
-import sys
 import threading
 import warnings
 from collections.abc import Sequence
 from contextvars import ContextVar
-from pathlib import Path
 from typing import Self
 
-import numpy as np
-
 from dtensor import _C
+from dtensor._core.caller import caller
 
 __all__ = ["GatherWarning", "ImplicitRedistributeError", "set_gather_bytes", "strict"]
-
-# Frames of these folders are not the caller's.
-_OURS = tuple(str(Path(f).parent) for f in (_C.__file__, np.__file__))
 
 _on: ContextVar[bool] = ContextVar("dtensor_strict", default=False)
 _lock = threading.Lock()
@@ -212,14 +206,6 @@ def sent(old: _C.Layout, new: _C.Layout) -> int:
     ranks = old.mesh.ranks.ravel().tolist()
     plans = [_C._explain(old, new, rank, None)[2] for rank in ranks]
     return sum(step[4] for steps in plans for step in steps)
-
-
-def caller() -> tuple[str, int, int]:
-    """Return file, line and stack level of the nearest frame that is not ours."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_code.co_filename.startswith(_OURS) and frame.f_back is not None:
-        frame, level = frame.f_back, level + 1
-    return frame.f_code.co_filename, frame.f_lineno, level
 
 
 _from_environment()

@@ -195,10 +195,13 @@ def check_bounds(name: str, shape: Sequence[int], terms: Sequence[Term]) -> list
     return checked
 
 
-def checked_index(name: str, index: Any, shape: Sequence[int], dim: int) -> Any:
-    """Return an array of integers; IndexError on every rank if one is out of range."""
+def checked_index(
+    name: str, index: Any, shape: Sequence[int], dim: int, least: int | None = None
+) -> Any:
+    """Return an array of integers; IndexError on every rank if one is out of range,
+    which begins at `least`: default, as far below 0 as the dim is long."""
     if not isinstance(index, _C.DTensor):
-        error = _out_of_range(index, shape[dim], dim)
+        error = _out_of_range(index, shape[dim], dim, least)
         if error is not None:
             raise error
         return index
@@ -207,7 +210,7 @@ def checked_index(name: str, index: Any, shape: Sequence[int], dim: int) -> Any:
         index = move(name, index, layout.settled())
     error = None
     if inside(layout):
-        error = _out_of_range(local(index), shape[dim], dim)
+        error = _out_of_range(local(index), shape[dim], dim, least)
     if not index.layout.is_replicated:
         world.current().agree(b"", f"{name} by an index", error, layout.mesh)
     if error is not None:
@@ -215,13 +218,16 @@ def checked_index(name: str, index: Any, shape: Sequence[int], dim: int) -> Any:
     return index
 
 
-def _out_of_range(index: npt.NDArray[Any], length: int, dim: int) -> IndexError | None:
+def _out_of_range(
+    index: npt.NDArray[Any], length: int, dim: int, least: int | None = None
+) -> IndexError | None:
     if index.size == 0:
         return None
+    least = -length if least is None else least
     low, high = int(index.min()), int(index.max())
-    if -length <= low and high < length:
+    if least <= low and high < length:
         return None
-    first = index[(index < -length) | (index >= length)].flat[0]
+    first = index[(index < least) | (index >= length)].flat[0]
     return IndexError(
         f"index {first} is out of bounds for axis {dim} with size {length}"
     )

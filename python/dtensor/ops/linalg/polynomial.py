@@ -1,14 +1,13 @@
 """Polynomials that fit points: `polyfit`."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.exceptions import RankWarning
 
+from dtensor._core.caller import warn
 from dtensor.ops._make.fallback import composed, mesh_of, on_mesh
 from dtensor.ops._make.parts import number_of
-from dtensor.ops._make.strict import caller
 from dtensor.ops.linalg.least_squares import lstsq
 
 __all__ = ["polyfit"]
@@ -77,8 +76,7 @@ def polyfit(
     if full:
         return found, residuals, rank, singular, rcond
     if number_of("polyfit", rank, order) != order:
-        _, _, level = caller()
-        warnings.warn("Polyfit may be poorly conditioned", RankWarning, level)
+        warn("Polyfit may be poorly conditioned", RankWarning)
     if not cov:
         return found
     spread = np.linalg.inv(powers.T @ powers) / np.outer(scale, scale)

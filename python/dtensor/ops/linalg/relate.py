@@ -1,20 +1,19 @@
 """Covariances, convolutions, polynomials."""
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dtensor import _C
+from dtensor._core.caller import warn
 from dtensor.ops._make.composite import as_dtype
 from dtensor.ops._make.elementwise import conjugated
 from dtensor.ops._make.fallback import composed, mesh_of, on_mesh, replicated
 from dtensor.ops._make.operator import Operand, Rule, call, operator
 from dtensor.ops._make.parts import move, values_of
 from dtensor.ops._make.routes import ranges_of, reachable
-from dtensor.ops._make.strict import caller
 from dtensor.ops.index.read import getitem
 from dtensor.ops.shape.borders import resized
 from dtensor.ops.shape.reach import by_rows
@@ -107,7 +106,7 @@ def cov(
     left = total - less
     if left <= 0:
         text = "Degrees of freedom <= 0 for slice"
-        warnings.warn(text, RuntimeWarning, stacklevel=caller()[2])
+        warn(text, RuntimeWarning)
         left = 0.0
     x = as_dtype(x - np.average(x, axis=1, weights=weights)[:, None], x.dtype)
     other = x if weights is None else x * weights

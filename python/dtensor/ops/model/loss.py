@@ -3,11 +3,11 @@
 A sum or mean is one pass over the elements; where they are cut it is Partial, a mean
 too: each rank divides its sum by the number of all elements."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from dtensor._core.caller import warn
 from dtensor.ops._make.autocast import in_single
 from dtensor.ops.model.activation import logsigmoid
 from dtensor.ops.model.cross_entropy import cross_entropy, nll_loss
@@ -37,11 +37,10 @@ __all__ = [
 def _of_one_shape(x: Any, target: Any) -> tuple[Any, Any]:
     if x.shape == target.shape:
         return x, target
-    warnings.warn(
+    warn(
         f"Using a target size ({target.shape}) that is different to the input size "
         f"({x.shape}). This will likely lead to incorrect results due to broadcasting. "
-        "Please ensure they have the same size.",
-        stacklevel=4,
+        "Please ensure they have the same size."
     )
     shape = np.broadcast_shapes(x.shape, target.shape)
     return np.broadcast_to(x, shape), np.broadcast_to(target, shape)
@@ -177,11 +176,10 @@ def kl_div(
     log_target : bool, default False
     """
     if size_average is None and reduce is None and reduction == "mean":
-        warnings.warn(
+        warn(
             "reduction: 'mean' divides the total loss by both the batch size and the "
             "support size. 'batchmean' divides only by the batch size, and aligns with "
-            "the KL div math definition.",
-            stacklevel=2,
+            "the KL div math definition."
         )
     reduction = reduction_of(size_average, reduce, reduction)
     batchmean = reduction == "batchmean"

@@ -1,13 +1,13 @@
 """What losses of numbers are made of: an operator for all of them, and its gradient."""
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dtensor import _C
+from dtensor._core.caller import warn
 from dtensor.ops._make.elementwise import broadcast
 from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.kernel import inexact, kernel_for
@@ -24,7 +24,6 @@ def reduction_of(
     size_average: bool | None,
     reduce: bool | None,
     reduction: str,
-    stacklevel: int = 3,
 ) -> str:
     """Return the reduction that PyTorch's older arguments mean, or `reduction`."""
     if size_average is None and reduce is None:
@@ -33,10 +32,9 @@ def reduction_of(
         found = "none"
     else:
         found = "sum" if size_average is False else "mean"
-    warnings.warn(
+    warn(
         "size_average and reduce args will be deprecated, please use "
-        f"reduction='{found}' instead.",
-        stacklevel=stacklevel,
+        f"reduction='{found}' instead."
     )
     return found
 

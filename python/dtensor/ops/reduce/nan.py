@@ -1,13 +1,13 @@
 """Reductions that ignore NaN."""
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dtensor._core.caller import warn
 from dtensor._core.dtype import dtype_of
 from dtensor.ops._make.composite import as_dtype, composite, settled
 from dtensor.ops._make.elementwise import anywhere, broadcast
@@ -105,7 +105,7 @@ def _or_nan(values: Operand, lost: Operand) -> Answer:
 def _fill(values: npt.NDArray[Any], lost: npt.NDArray[Any]) -> Any:
     if not lost.any():
         return values
-    warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=2)
+    warn("All-NaN slice encountered", RuntimeWarning)
     return np.where(lost, np.nan, values)
 
 

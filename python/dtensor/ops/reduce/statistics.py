@@ -5,13 +5,13 @@ Partial(sum)."""
 
 import functools
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dtensor import _C
+from dtensor._core.caller import warn
 from dtensor.ops._make.composite import (
     array_of,
     as_dtype,
@@ -112,7 +112,7 @@ def mean(
     a = array_of(a)
     axes = mean_axes(axis, a.ndim)
     if where is True and not counted(a, axes, True, False):
-        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
+        warn("Mean of empty slice", RuntimeWarning)
     half = dtype is None and is_half(a.dtype)
     result = _mean(a, axes, np.float32 if half else dtype, keepdims, where)
     return as_dtype(result, a.dtype) if half else result
@@ -180,7 +180,7 @@ def var(
     count = counted(a, axes, where, keepdims)
     ddof = ddof if abs(ddof) < 1 << 62 else float(ddof)  # whose difference fits
     if where is True and count <= ddof:
-        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
+        warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
     if mean is MISSING or mean is None:
         mean = settled("var", _mean(a, axes, dtype, True, where))
         squares = squared(centered(a, mean))

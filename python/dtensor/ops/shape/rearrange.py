@@ -82,7 +82,8 @@ def expand(a: Operand, /, *sizes: Any) -> Answer:
     """Broadcast an array as torch does: -1 keeps the length of a dim."""
     given = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
     old = (*[-1] * (len(given) - a.ndim), *a.shape)
-    shape = tuple(n if to == -1 else to for n, to in zip(old, given, strict=True))
+    pairs = zip(old, given, strict=False)  # too few: NumPy's error
+    shape = tuple(n if to == -1 else to for n, to in pairs)
     to = np.broadcast_to(hollow(a.shape), shape).shape
     return _broadcast(a, to, call(np.broadcast_to, a, LOCAL_SHAPE))
 

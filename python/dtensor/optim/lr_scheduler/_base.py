@@ -1,9 +1,9 @@
 """The base class of schedulers."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from dtensor._core.caller import warn
 from dtensor.optim.optimizer import Optimizer
 
 __all__ = ["LRScheduler", "check_optimizer"]
@@ -85,10 +85,9 @@ class LRScheduler:
         """
         early = self._step_count == 1 and not self.optimizer._opt_called
         if early and not self._is_initial:
-            warnings.warn(
+            warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`: the "
-                "first value of the learning rate schedule is skipped",
-                stacklevel=2,
+                "first value of the learning rate schedule is skipped"
             )
         self._step_count += 1
         self._go_to(epoch)

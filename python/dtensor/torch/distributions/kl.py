@@ -1,10 +1,10 @@
 """``torch.distributions.kl``: divergences, by the types of both distributions."""
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
+from dtensor._core.caller import warn
 from dtensor.torch.distributions._values import sum_rightmost, torch
 from dtensor.torch.distributions.bernoulli import Bernoulli
 from dtensor.torch.distributions.beta import Beta
@@ -76,11 +76,10 @@ def _function(p: type, q: type) -> Callable[[Any, Any], Any] | None:
     left = min(found, key=lambda each: each[:2])
     right = min(found, key=lambda each: each[1::-1])
     if left[2] is not right[2]:
-        warnings.warn(
+        warn(
             f"Ambiguous kl_divergence({p.__name__}, {q.__name__}). Please "
             "register_kl for the two",
             RuntimeWarning,
-            stacklevel=3,
         )
     return left[2]
 

@@ -1,9 +1,9 @@
 """``torch.distributions.wishart``."""
 
 import math
-import warnings
 from typing import Any
 
+from dtensor._core.caller import warn
 from dtensor.torch import _draws
 from dtensor.torch.distributions import constraints
 from dtensor.torch.distributions._values import (
@@ -62,10 +62,9 @@ class Wishart(ExponentialFamily):
                 f"Value of df={df} expected to be greater than ndim - 1 = {size - 1}."
             )
         if bool((self.df.detach() < size).any()):
-            warnings.warn(
+            warn(
                 "Low df values detected. Singular samples are highly likely to occur "
-                "for ndim - 1 < df < ndim.",
-                stacklevel=2,
+                "for ndim - 1 < df < ndim."
             )
         setattr(self, name, matrix.expand((*lead, size, size)))
         self._tril = matrix

@@ -22,7 +22,9 @@ class _Speaks(type):
         try:
             module = super().__call__(*args, **options)
         except ValueError as error:
-            other = translated(error) if cls.__module__ == "dtensor.torch.nn" else None
+            other = None
+            if cls.__module__ == "dtensor.torch.nn":
+                other = translated(error, cls.__name__, args, options)
             if other is None:
                 raise
             raise other from error.__cause__

@@ -1,10 +1,10 @@
 """``torch.nn.init``: `dtensor.nn.init`, and the older names, without an underscore."""
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any
 
+from dtensor._core.caller import warn
 from dtensor.nn.init import *  # noqa: F403
 from dtensor.nn.init import (
     _calculate_correct_fan as _calculate_correct_fan,
@@ -32,10 +32,9 @@ def _older(name: str) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:
-        warnings.warn(
+        warn(
             f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.",
             FutureWarning,
-            stacklevel=2,
         )
         return function(*args, **options)
 

@@ -1,12 +1,12 @@
 """``torch.utils.checkpoint``: `dtensor.utils.checkpoint`, and selective checkpoints."""
 
 import enum
-import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 from dtensor import _C
+from dtensor._core.caller import warn
 from dtensor.torch.ops import OpOverload, overload_of
 from dtensor.utils._selective import Selecting
 from dtensor.utils.checkpoint import *  # noqa: F403
@@ -145,10 +145,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def check_backward_validity(inputs: Iterable[Any]) -> None:
     """Warn if no tensor of these requires a gradient. Not collective."""
     if not any(isinstance(x, _C.Tensor) and x.requires_grad for x in inputs):
-        warnings.warn(
-            "None of the inputs have requires_grad=True. Gradients will be None",
-            stacklevel=2,
-        )
+        warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 class DefaultDeviceType:

@@ -3,12 +3,12 @@
 import bisect
 import itertools
 import math
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from dtensor._core.caller import warn
 from dtensor.random import Generator, default_generator
 
 __all__ = [
@@ -235,9 +235,8 @@ def _counts(parts: Sequence[float], total: int) -> list[int]:
         counts[k % len(counts)] += 1
     for place, count in enumerate(counts):
         if count == 0:
-            warnings.warn(
+            warn(
                 f"Length of split at index {place} is 0. This might result in an empty "
-                "dataset.",
-                stacklevel=3,
+                "dataset."
             )
     return counts

@@ -1,8 +1,8 @@
 """``torch.nn.utils``: `dtensor.nn.utils`."""
 
-import warnings
 from typing import Any
 
+from dtensor._core.caller import warn
 from dtensor.nn.utils import *  # noqa: F403
 
 # isort: split
@@ -25,11 +25,10 @@ def clip_grad_norm(
     foreach: bool | None = None,
 ) -> Any:
     """Clip gradients: an older name of `clip_grad_norm_`, with a FutureWarning."""
-    warnings.warn(
+    warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
         "`torch.nn.utils.clip_grad_norm_`.",
         FutureWarning,
-        stacklevel=2,
     )
     how = max_norm, norm_type, error_if_nonfinite
     return clip_grad.clip_grad_norm_(parameters, *how)
