@@ -82,8 +82,8 @@ the_same_call_of_other_values_is_an_error_on_all_ranks_that_have_values(void)
                 }
                 if (n == 3 && odd == 1 && !untraced)
                     CHECK(strcmp(v.first[0].message,
-                                 "the ranks have different values in f(x) #1: those of "
-                                 "ranks 0, 2, those of rank 1 differ") == 0);
+                                 "the ranks have different values in f(x) #1: "
+                                 "ranks 0, 2 differ from rank 1") == 0);
             }
 }
 

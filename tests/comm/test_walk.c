@@ -53,8 +53,8 @@ ranks_walk_back_to_the_calls_in_which_their_values_part(void)
                 CHECK(strcmp(p.got[rank].message, p.got[0].message) == 0);
             if (n == 3)
                 CHECK(strcmp(p.got[0].message,
-                             "the ranks have different values in f(x) #1: those of "
-                             "ranks 0, 2, those of rank 1 differ, at a.c:1 on ranks 0, "
+                             "the ranks have different values in f(x) #1: "
+                             "ranks 0, 2 differ from rank 1, at a.c:1 on ranks 0, "
                              "2, at a.c:2 on rank 1; they part here: ranks 0, 2 "
                              "computed f5, rank 1 computed f7") == 0);
             if (n == 5)

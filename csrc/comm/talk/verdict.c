@@ -87,22 +87,23 @@ write_call(dt_sentence *s, const dt_agreement *a, int label)
         dt_sentence_add(s, ", which others have left");
 }
 
-/* "the ranks have different values in X #5: those of ranks 0, 2, those of rank 1 differ"
- */
+/* "the ranks have different values in X #5: ranks 0, 2 differ from rank 1 and from rank 3" */
 static void
 write_parting(dt_sentence *s, const dt_agreement *a)
 {
     const dt_group *group = a->task.group;
     dt_sentence_add(s, "the ranks have different values in ");
     write_call(s, a, 0);
-    for (int label = 0; label <= a->call_count; label++) {
-        if (count_label(a, label) == 0)
+    for (int label = 0, told = 0; label <= a->call_count; label++) {
+        int count = count_label(a, label);
+        if (count == 0)
             continue;
-        dt_sentence_add(s, label == 0 ? ": those of " : ", those of ");
+        dt_sentence_add(s, told == 0 ? ": " : told == 1 ? " from " : " and from ");
         dt_sentence_ranks_on(s, group->world->transport, group->ranks, a->labels,
                              group->size, (unsigned char)label);
+        if (told++ == 0)
+            dt_sentence_add(s, count > 1 ? " differ" : " differs");
     }
-    dt_sentence_add(s, " differ");
 }
 
 /* Whether all calls are one, but for the values that they are made with. */
