@@ -281,3 +281,15 @@ def test_they_work_on_any_layout(ranks, k):
             np.testing.assert_allclose(np.asarray(whole), want, 1e-9, 1e-9)
 
     ranks(body)
+
+
+def test_a_tensor_is_contiguous_in_a_format():
+    x = torch.ones(2, 3, 4, 5)
+    assert x.is_contiguous() and x.is_contiguous(memory_format=torch.preserve_format)
+    assert not x.is_contiguous(memory_format=torch.channels_last)
+    last = x.permute(0, 3, 1, 2)
+    assert last.is_contiguous(memory_format=torch.channels_last)
+    assert not last.is_contiguous()
+    assert not torch.ones(2, 3).is_contiguous(memory_format=torch.channels_last)
+    with pytest.raises(TypeError, match="must be torch.memory_format, not str"):
+        x.is_contiguous(memory_format="x")

@@ -11,6 +11,7 @@ from dtensor.ops._make.composite import within
 from dtensor.ops._make.operator import METHODS
 from dtensor.ops.index.write import writing
 from dtensor.torch._attributes import data_ptr
+from dtensor.torch._dtypes import channels_last, channels_last_3d, contiguous_format
 from dtensor.torch._matrix import adjoint
 from dtensor.torch._types import numpy_dtype
 
@@ -29,6 +30,30 @@ def fill_(self: Any, value: Any) -> Any:
     if isinstance(self, _C.DTensor) and self.layout.is_partial:
         METHODS["fill_"](self.detach().to_local(), value)
     return self
+
+
+_LAST = {channels_last: (0, 2, 3, 1), channels_last_3d: (0, 2, 3, 4, 1)}
+
+
+def is_contiguous(self: Any, memory_format: Any = contiguous_format) -> bool:
+    """Return whether this rank's array has no gaps, in the order of the format.
+
+    Raises
+    ------
+    TypeError
+        If it is no format.
+    """
+    if not isinstance(memory_format, type(contiguous_format)):
+        raise TypeError(
+            "is_contiguous(): argument 'memory_format' must be torch.memory_format, "
+            f"not {type(memory_format).__name__}"
+        )
+    order = _LAST.get(memory_format)
+    if order is None:
+        return bool(_C.Tensor.is_contiguous(self))
+    if self.ndim != len(order):
+        return False
+    return bool(_C.Tensor.is_contiguous(ops.permute_dims(self.detach(), order)))
 
 
 # --- other shapes of the same memory --------------------------------------------------
@@ -206,6 +231,7 @@ TABLE: dict[str, Any] = {
         cauchy_,
         fill_,
         geometric_,
+        is_contiguous,
         is_set_to,
         log_normal_,
         new,

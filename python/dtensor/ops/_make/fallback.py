@@ -209,8 +209,13 @@ def _gathered(name: str, tensors: list[_C.DTensor]) -> list[npt.NDArray[Any]]:
     return [np.broadcast_to(np.ones((), x.dtype), x.shape) for x in tensors]
 
 
-_FILES = "; dtensor.checkpoint.save_npy and dtensor.io write one file together"
-_INSTEAD = dict.fromkeys(("numpy.save", "numpy.savez", "numpy.savetxt"), _FILES)
+# What becomes of the gathered arrays.
+_RESULT = "and the result is replicated"
+_FILES = (
+    "and every rank writes the file; dtensor.checkpoint.save_npy and dtensor.io write "
+    "one together"
+)
+_WRITERS = ("numpy.save", "numpy.savez", "numpy.savez_compressed", "numpy.savetxt")
 
 
 def _tell(name: str, before: list[_C.Layout], after: list[_C.Layout]) -> None:
@@ -224,8 +229,7 @@ def _tell(name: str, before: list[_C.Layout], after: list[_C.Layout]) -> None:
     if total and not known:
         warnings.warn(
             f"{name} has no rule for DTensors: its arguments were gathered on every "
-            f"rank ({total} bytes sent) and the result is replicated"
-            + _INSTEAD.get(name, ""),
+            f"rank ({total} bytes sent) {_FILES if name in _WRITERS else _RESULT}",
             FallbackWarning,
             stacklevel=level,
         )
