@@ -1,6 +1,8 @@
 """Functions and methods of dtensor.torch that NumPy lacks or names in another way."""
 
 import math
+from abc import ABC, abstractmethod
+from typing import Generic, TypeVar
 
 import numpy as np
 import pytest
@@ -10,7 +12,10 @@ import dtensor
 import dtensor.torch as torch
 import dtensor.torch.nn.functional as F
 from dtensor import DTensor, Partial, Shard, distribute_tensor
+from dtensor.torch import nn
+from dtensor.torch.utils.data import DataLoader
 
+T = TypeVar("T")
 RNG = np.random.default_rng(2)
 SQUARE = RNG.normal(size=(4, 4))
 GOOD = SQUARE @ SQUARE.T + 4 * np.eye(4)
@@ -293,3 +298,28 @@ def test_a_tensor_is_contiguous_in_a_format():
     assert not torch.ones(2, 3).is_contiguous(memory_format=torch.channels_last)
     with pytest.raises(TypeError, match="must be torch.memory_format, not str"):
         x.is_contiguous(memory_format="x")
+
+
+def test_classes_are_derived_from_as_from_pytorchs():
+    """Abstract modules, types in annotations, and parameters that are tensors."""
+
+    class Base(nn.Module, ABC):
+        @abstractmethod
+        def forward(self, x): ...
+
+    class Net(Base, Generic[T]):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Linear(2, 2)
+
+        def forward(self, x):
+            return self.inner(x)
+
+    assert Net()(torch.ones(1, 2)).shape == (1, 2)
+    assert isinstance(Net(), nn.Module) and not isinstance(3, nn.Module)
+    with pytest.raises(TypeError, match="abstract"):
+        Base()
+    assert issubclass(nn.Parameter, torch.Tensor)
+    assert issubclass(nn.Buffer, torch.Tensor)
+    assert not isinstance(torch.ones(2), nn.Parameter)
+    assert DataLoader[int].__origin__ is DataLoader

@@ -6,6 +6,7 @@ holds for ours, which a module may have made inside.
 
 import functools
 import inspect
+from abc import ABCMeta
 from typing import Any
 
 from dtensor import _C, nn
@@ -15,8 +16,11 @@ from dtensor.torch._edges import lifted
 __all__ = ["Buffer", "Module", "Parameter", "modules"]
 
 
-class _Speaks(type):
-    """The type of modules whose parameters and buffers are put into the dialect."""
+class _Speaks(ABCMeta):
+    """The type of modules whose parameters and buffers are put into the dialect.
+
+    An ABCMeta, so that a user's module may be abstract: ``class Net(nn.Module, ABC)``.
+    """
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
         try:
@@ -48,8 +52,10 @@ class _Speaks(type):
 
     def __instancecheck__(cls, instance: object) -> bool:
         ours = cls.__dict__.get("_ours")
-        return super().__instancecheck__(instance) or (
-            ours is not None and isinstance(instance, ours)
+        return (
+            type.__instancecheck__(cls, instance)
+            or (ours is not None and isinstance(instance, ours))
+            or super().__instancecheck__(instance)
         )
 
 
@@ -102,14 +108,14 @@ def modules() -> dict[str, Any]:
     return made | {"Module": Module, "Parameter": Parameter, "Buffer": Buffer}
 
 
-class Parameter(nn.Parameter):
+class Parameter(nn.Parameter, _C.TorchTensor):
     """A parameter in PyTorch's dialect: see `dtensor.nn.Parameter`."""
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         return _C.into_torch(nn.Parameter(data, requires_grad))
 
 
-class Buffer(nn.Buffer):
+class Buffer(nn.Buffer, _C.TorchTensor):
     """A buffer in PyTorch's dialect: see `dtensor.nn.Buffer`."""
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -72,6 +73,9 @@ class DataLoader:
         From the iterator, if a worker ends or is late. What a worker raises is raised
         here, with its traceback. On this rank only.
     """
+
+    # Annotations may say what the samples are: DataLoader[int].
+    __class_getitem__: Any = classmethod(types.GenericAlias)
 
     def __init__(
         self,
