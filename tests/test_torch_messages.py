@@ -119,7 +119,57 @@ def groups():
     assert dist.get_node_local_rank(3) >= 0 and isinstance(own, dist.ProcessGroup)
 
 
-ALL = [messages, exchanges, objects, groups]
+def names_of_groups():
+    """What PyTorch's groups are asked for."""
+    dist.init_process_group()
+    rank, n = dist.get_rank(), dist.get_world_size()
+    whole = dist.new_group()
+    assert isinstance(whole, dist.ProcessGroup) and whole == dist.group.WORLD
+    assert whole == dist.distributed_c10d._get_default_group()
+    assert (whole.rank(), whole.size(), whole.name()) == (rank, n, "mpi")
+    last = dist.new_group([n - 1])
+    assert last.rank() == (0 if rank == n - 1 else -1)
+    assert last.group_name != whole.group_name or n == 1
+    x = torch.ones(2)
+    dist.all_reduce(x, group=dist.group.WORLD)
+    assert x.eq(n).all()
+
+
+def leaf(value, *size):
+    return torch.full(size or (2, 3), float(value)).requires_grad_()
+
+
+def gradients():
+    """Collectives of torch.distributed.nn, and what comes back through them."""
+    dist.init_process_group()
+    rank, n = dist.get_rank(), dist.get_world_size()
+    x = leaf(rank + 1)
+    rows = dist.nn.functional.gather(x, dst=n - 1)
+    sum((k + 1) * (rank + 1) * row.sum() for k, row in enumerate(rows)).backward()
+    assert [row[0, 0] for row in rows] == (
+        [k + 1 for k in range(n)] if rank == n - 1 else [0] * n
+    )
+    assert x.grad.eq(n * (rank + 1)).all()
+    xs = [leaf(10 * rank + k) for k in range(n)]
+    mine = dist.nn.functional.scatter(xs, src=0)
+    assert mine.eq(rank).all()
+    (mine * (rank + 1)).sum().backward()
+    for k, x in enumerate(xs):
+        assert x.grad.eq(k + 1 if rank == 0 else 0).all()
+    x = leaf(rank + 1)
+    total = dist.nn.functional.reduce(x, 0)
+    assert total.eq(n * (n + 1) / 2 if rank == 0 else rank + 1).all()
+    (total * (rank + 5)).sum().backward()
+    assert x.grad.eq(5).all()
+    xs = [leaf(10 * rank + k, k + 1) for k in range(n)]
+    out = [torch.zeros(rank + 1) for _ in range(n)]
+    got = dist.nn.functional.all_to_all(out, xs)
+    assert plain(got) == [[10.0 * k + rank] * (rank + 1) for k in range(n)]
+    sum((k + 1) * part.sum() for k, part in enumerate(got)).backward()
+    assert all(x.grad.eq(rank + 1).all() for x in xs)
+
+
+ALL = [messages, exchanges, objects, groups, names_of_groups, gradients]
 
 
 @pytest.mark.parametrize("body", ALL)

@@ -205,3 +205,10 @@ def test_misfits_are_runtime_errors_on_all_ranks(ranks):
         assert isinstance(raised.value, ValueError)
 
     ranks(body)
+
+
+def test_a_device_has_a_module():
+    assert torch.get_device_module() is torch.get_device_module("cpu") is torch.cpu
+    assert torch.get_device_module(torch.device("cpu")) is torch.cpu
+    with pytest.raises(RuntimeError, match="does not have a corresponding module"):
+        torch.get_device_module("nowhere")

@@ -1,5 +1,6 @@
 """Settings of the process, and questions about them."""
 
+import importlib
 import os
 from typing import Any, NoReturn
 
@@ -16,6 +17,7 @@ __all__ = [
     "empty_strided",
     "get_default_device",
     "get_deterministic_debug_mode",
+    "get_device_module",
     "get_float32_matmul_precision",
     "get_num_interop_threads",
     "get_num_threads",
@@ -61,6 +63,23 @@ def set_default_device(device: Any) -> None:
 def get_default_device() -> Any:
     """Return the device of new tensors."""
     return _device.device(_device.kind_of(None))
+
+
+def get_device_module(device: Any = None) -> Any:
+    """Return the module of a kind of device; by default ``torch.cpu``.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no such module.
+    """
+    name = "cpu" if device is None else str(device).partition(":")[0]
+    if name not in ("cpu", "cuda", "mps", "xpu"):
+        raise RuntimeError(
+            f"Device '{name}' does not have a corresponding module registered as "
+            f"'torch.{name}'."
+        )
+    return importlib.import_module(f"dtensor.torch.{name}")
 
 
 def set_default_tensor_type(t: Any) -> None:

@@ -7,6 +7,7 @@ dimension. Tensors are `Tensor`s or NumPy arrays.
 from dtensor.torch.distributed._collectives import *  # noqa: F403
 from dtensor.torch.distributed._errors import *  # noqa: F403
 from dtensor.torch.distributed._exchange import *  # noqa: F403
+from dtensor.torch.distributed._groups import _get_default_group as _get_default_group
 from dtensor.torch.distributed._point import *  # noqa: F403
 from dtensor.torch.distributed._world import *  # noqa: F403
 from dtensor.torch.distributed.device_mesh import (

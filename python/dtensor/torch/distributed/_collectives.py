@@ -9,7 +9,8 @@ from dtensor import _C
 from dtensor.api import DTensor, distribute_tensor
 from dtensor.autograd import no_grad
 from dtensor.placement_types import Partial, Placement, Replicate, Shard
-from dtensor.torch.distributed._world import Group, get_group_rank, mesh_of
+from dtensor.torch.distributed._groups import Group, mesh_of
+from dtensor.torch.distributed._world import get_group_rank
 
 __all__ = [
     "ReduceOp",

@@ -23,7 +23,7 @@ from dtensor.torch.distributed._collectives import (
     all_reduce,
     reduce_scatter_tensor,
 )
-from dtensor.torch.distributed._world import Group, mesh_of
+from dtensor.torch.distributed._groups import Group, mesh_of
 
 __all__ = [
     "all_gather_coalesced",

@@ -16,7 +16,8 @@ from dtensor import _C
 from dtensor._core import world as _world
 from dtensor.autograd import no_grad
 from dtensor.torch.distributed._collectives import Work
-from dtensor.torch.distributed._world import Group, get_global_rank, get_rank
+from dtensor.torch.distributed._groups import Group
+from dtensor.torch.distributed._world import get_global_rank, get_rank
 
 __all__ = [
     "P2POp",

@@ -7,7 +7,14 @@ from typing import Any
 
 from dtensor import _C
 from dtensor._core import world as _world
-from dtensor.device_mesh import DeviceMesh
+from dtensor.torch.distributed._groups import (
+    Group,
+    GroupMember,
+    ProcessGroup,
+    group,
+    mesh_of,
+    met,
+)
 
 __all__ = [
     "Backend",
@@ -43,15 +50,7 @@ __all__ = [
     "supports_complex",
 ]
 
-Group = DeviceMesh | _world.MPI.Comm | None
-ProcessGroup = DeviceMesh  # what `new_group` returns
 default_pg_timeout = timedelta(minutes=30)
-
-
-class GroupMember:
-    """Whether a rank is in a group."""
-
-    NON_GROUP_MEMBER = -100
 
 
 class Backend(str):
@@ -72,22 +71,6 @@ class Backend(str):
         if not isinstance(name, str):
             raise ValueError("Backend constructor parameter must be string-ish")
         return super().__new__(cls, name.lower())
-
-
-class group:  # noqa: N801
-    """Groups that always exist."""
-
-    WORLD: Group = None
-    """All ranks."""
-
-
-def mesh_of(group: Group) -> DeviceMesh:
-    """Return a mesh of one dimension over the ranks of a group; None: all of them."""
-    if isinstance(group, DeviceMesh):
-        return group
-    if group is None:
-        return DeviceMesh("cpu", list(range(get_world_size())), _init_backend=False)
-    return DeviceMesh.from_group(group, "cpu")
 
 
 def init_process_group(
@@ -144,16 +127,6 @@ def destroy_process_group(group: Group = None) -> None:
     """Do nothing: communicators are freed at the end of the job."""
 
 
-def _met() -> _C.World:
-    world = _C.World.current()
-    if world is None:
-        raise ValueError(
-            "Default process group has not been initialized, please make sure to call "
-            "init_process_group."
-        )
-    return world
-
-
 def get_rank(group: Group = None) -> int:
     """Return this rank among all ranks, or in a group; -1 outside it.
 
@@ -163,7 +136,7 @@ def get_rank(group: Group = None) -> int:
         If the ranks have not met: see `init_process_group`.
     """
     if group is None:
-        return _met().rank
+        return met().rank
     coordinate = mesh_of(group).get_coordinate()
     return -1 if coordinate is None else coordinate[0]
 
@@ -177,7 +150,7 @@ def get_world_size(group: Group = None) -> int:
         If the ranks have not met: see `init_process_group`.
     """
     if group is None:
-        return _met().size
+        return met().size
     mesh = mesh_of(group)
     return -1 if mesh.get_coordinate() is None else int(mesh.size())
 
@@ -189,7 +162,7 @@ def get_process_group_ranks(group: Group) -> list[int]:
 
 def get_backend(group: Group = None) -> str:
     """Return ``"mpi"``."""
-    _met()
+    met()
     return "mpi"
 
 
@@ -198,7 +171,7 @@ def new_group(
     timeout: timedelta | None = None,
     backend: str | None = None,
     **options: Any,
-) -> DeviceMesh:
+) -> ProcessGroup:
     """Return a group of ranks, which is a mesh of one dimension.
 
     Collective over all ranks.
@@ -210,7 +183,8 @@ def new_group(
     timeout, backend, **options
         Ignored.
     """
-    return mesh_of(None) if ranks is None else DeviceMesh("cpu", list(ranks))
+    members = list(range(met().size)) if ranks is None else list(ranks)
+    return ProcessGroup("cpu", members, _init_backend=ranks is not None)
 
 
 # --- ranks of groups ------------------------------------------------------------------
@@ -274,7 +248,7 @@ def new_subgroups_by_enumeration(
     backend: str | None = None,
     pg_options: Any = None,
     group_desc: str | None = None,
-) -> tuple[Any, list[DeviceMesh]]:
+) -> tuple[Any, list[ProcessGroup]]:
     """Return the group that this rank is in, None if it is in none, and all groups.
 
     Collective over all ranks. Other arguments are ignored.
@@ -302,7 +276,7 @@ def new_subgroups(
     backend: str | None = None,
     pg_options: Any = None,
     group_desc: str | None = None,
-) -> tuple[Any, list[DeviceMesh]]:
+) -> tuple[Any, list[ProcessGroup]]:
     """Return this rank's group and all groups, of `group_size` ranks one after another.
 
     Collective over all ranks. Other arguments are ignored.
