@@ -6,6 +6,7 @@ from fsdp_models import Net, X, Y, check, loss_of, part, reference, sharded, tra
 from meshes import line
 
 import dtensor
+import dtensor.torch as torch
 from dtensor import (
     DTensor,
     Replicate,
@@ -237,5 +238,27 @@ def test_what_is_wrong_on_one_rank_is_an_error_on_all(ranks):
             model = nn.LayerNorm(4) if last else nn.Linear(4, 4)
             parallelize_module(model, mesh, ColwiseParallel())
         assert sharded(mesh)(part(mesh, X)).shape[1] == 3
+
+    ranks(body)
+
+
+def test_a_forward_needs_parameters_with_data(ranks):
+    def body():
+        def hollow(nn):
+            with dtensor.device("meta"):
+                model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+            for module in (model[0], model):
+                fully_shard(module, mesh=line())
+            return model
+
+        model = hollow(torch.nn)
+        words = r"still on meta device: \['1\.weight', '1\.bias'\]"
+        for _ in range(2):  # it stays an error
+            with pytest.raises(RuntimeError, match=words):
+                model(torch.ones(2, 3))
+        # a dry run, in NumPy's dialect with inputs that have data, too
+        assert model(torch.ones(2, 3, device="meta")).device == "meta"
+        x = dtensor.tensor(np.ones((2, 3), np.float32))
+        assert hollow(nn)(x).device == "meta"
 
     ranks(body)

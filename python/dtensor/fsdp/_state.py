@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dtensor import Tensor, is_grad_enabled
+from dtensor import _C, Tensor, is_grad_enabled
+from dtensor._core.device import is_meta
 from dtensor._core.dtype import dtype_of
 from dtensor._core.nested import mapped
 from dtensor.fsdp._group import Group
@@ -61,6 +62,8 @@ class State:
         self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Gather the parameters and cast the inputs."""
+        if self.is_root is None:
+            _check_data(module, (args, kwargs))
         self.find_root()
         if id(module) not in self._left:
             self._left = {id(m) for m in self.modules}
@@ -85,6 +88,34 @@ class State:
         if output.requires_grad:
             output.register_hook(lambda grad: self.group.before_backward())
         return output
+
+
+def _check_data(root: Module, inputs: Any) -> None:
+    """Raise PyTorch's error if parameters in its dialect have no data but inputs have.
+
+    In NumPy's dialect such a forward is a dry run, as it is with inputs without data.
+    """
+    given: list[Tensor] = []
+    mapped(inputs, Tensor, lambda x: given.append(x) or x)  # type: ignore[func-returns-value]
+    if any(map(is_meta, given)):
+        return
+    names = {id(module): name for name, module in root.named_modules()}
+    for module in root.modules():
+        state = state_of(module)
+        hollow = [
+            f"{names[id(owner)]}.{name}".lstrip(".")
+            for p in (state.group.parameters if state is not None else ())
+            for owner, name in p.owners[:1]
+            if is_meta(p.sharded) and _C.is_torch(p.sharded)
+        ]
+        if hollow:
+            raise RuntimeError(
+                "FSDP parameters should be materialized from meta device before "
+                "training, but the following were still on meta device: "
+                f"{hollow}\nFor example, call module.to_empty(device) to materialize "
+                "to device and call module.reset_parameters() on each module to "
+                "initialize values."
+            )
 
 
 def state_of(module: Module) -> State | None:
