@@ -262,3 +262,30 @@ def test_a_forward_needs_parameters_with_data(ranks):
         assert hollow(nn)(x).device == "meta"
 
     ranks(body)
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_outputs_whose_gradients_come_apart_leave_nothing_gathered(ranks, frozen):
+    class Two(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.left, self.right = nn.Linear(4, 4), nn.Linear(4, 4)
+            self.right.weight.requires_grad_(not frozen)
+
+        def forward(self, x):
+            return self.left(x).tanh(), self.right(x).tanh()
+
+    def body():
+        dtensor.manual_seed(1)
+        model = Two()
+        fully_shard(model.left, mesh=line())
+        fully_shard(model, mesh=line())
+        for _ in range(2):
+            x = tensor(np.ones((2, 4), np.float32))
+            left, right = model(x)
+            (left * right).sum().backward()
+            for name, p in model.named_parameters():
+                assert isinstance(p, DTensor) and p.placements == (Shard(0),)
+                assert (p.grad is None) == (frozen and name == "right.weight")
+
+    ranks(body)

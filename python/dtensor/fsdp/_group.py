@@ -147,8 +147,15 @@ class Group:
         self.reshard()
 
     def before_backward(self) -> None:
-        """Gather again when the gradient of an output arrives."""
+        """Gather again when the gradient of an output arrives.
+
+        That of another output may come when all parameters have their gradients; then
+        only frozen ones can still be needed.
+        """
         self._begin()
+        done = not self._is_due and backward_depth() == self._depth
+        if done and all(p.full.requires_grad for p in self.parameters):
+            return
         if self.switches.unshard_in_backward:
             self.unshard()
             self.wait()
@@ -178,6 +185,8 @@ class Group:
         """Reduce what has arrived, if some parameters were not used."""
         if self.in_backward and self._is_due:
             self._finish()
+        elif self.in_backward and self.switches.reshard_after_backward:
+            self.reshard()  # gathered again after that
         self.in_backward = False
 
     def forget_run(self) -> None:
