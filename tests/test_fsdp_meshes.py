@@ -276,7 +276,7 @@ def test_outputs_whose_gradients_come_apart_leave_nothing_gathered(ranks, frozen
             return self.left(x).tanh(), self.right(x).tanh()
 
     def body():
-        dtensor.manual_seed(1)
+        dtensor.random.manual_seed(1)
         model = Two()
         fully_shard(model.left, mesh=line())
         fully_shard(model, mesh=line())
