@@ -11,7 +11,7 @@ from torch_rows import MODULES, NAMES, ROWS, TENSOR
 import dtensor
 import dtensor.torch as torch
 import dtensor.torch.distributed as dist
-from dtensor import Partial, Replicate, Shard, distribute_tensor
+from dtensor import DTensor, Partial, Replicate, Shard, distribute_tensor
 from dtensor.debug import CommDebugMode
 
 # --- modules --------------------------------------------------------------------------
@@ -21,7 +21,7 @@ def same(theirs, ours):
     """Our own, or what gives the same in PyTorch's dialect: a subclass, a wrapper."""
     if isinstance(ours, type):
         return issubclass(theirs, ours)
-    return theirs is ours or theirs.__wrapped__.__name__ == ours.__name__
+    return getattr(theirs, "__wrapped__", theirs).__name__ == ours.__name__
 
 
 @pytest.mark.parametrize("path, ours, names", MODULES, ids=[row[0] for row in MODULES])
@@ -337,7 +337,13 @@ def test_older_paths_are_there():
     assert placements._Partial() == Partial()
     assert old.compute_local_shape((5, 2), mesh, [Shard(0)]) == (5, 2)
     assert old.compute_local_offset((5, 2), mesh, [Shard(0)]) == (0, 0)
-    assert _composable.replicate is dtensor.fsdp.replicate
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+    kept, options = net[1].weight, {"device_ids": None, "bucket_cap_mb": 1}
+    found = _composable.replicate(net, [net[1]], device_mesh=mesh, **options)
+    assert found is net and isinstance(net[0].weight, DTensor)
+    assert net[1].weight is kept
+    with pytest.raises(TypeError, match="unexpected keyword argument 'buckets'"):
+        _composable.replicate(torch.nn.Linear(2, 2), device_mesh=mesh, buckets=1)
     layer = torch.nn.Linear(2, 2)
     assert _composable.checkpoint(layer) is layer
     x = torch.ones(1, 2, requires_grad=True)

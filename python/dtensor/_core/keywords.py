@@ -32,10 +32,13 @@ def _nearest(name: str, names: list[str]) -> str | None:
     return close[0] if close else None
 
 
-def suggesting(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a function that says, of a keyword that it lacks, which may be meant."""
+def suggesting(function: Callable[P, R], also: str = "") -> Callable[P, R]:
+    """Return a function that says, of a keyword that it lacks, which may be meant.
+
+    `also`: keywords that its ``**`` takes.
+    """
     parameters = inspect.signature(function).parameters
-    taken = frozenset(parameters)
+    taken = frozenset(parameters) | {*also.split()}
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:

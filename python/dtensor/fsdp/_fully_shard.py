@@ -1,5 +1,6 @@
 """`fully_shard` and `replicate`: data parallelism over the ranks of a mesh."""
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -113,7 +114,16 @@ def fully_shard(
     return module
 
 
-@suggesting
+# Of PyTorch's older `replicate`, which is made of DistributedDataParallel.
+_OLDER = """
+    broadcast_buffers bucket_cap_mb check_reduction delay_all_reduce_named_params
+    device_ids dim find_unused_parameters gradient_as_bucket_view mixed_precision
+    output_device param_to_hook_all_reduce process_group skip_all_reduce_unused_params
+    static_graph
+"""
+
+
+@functools.partial(suggesting, also=_OLDER)
 def replicate(
     module: Any,
     *,
