@@ -323,3 +323,19 @@ def test_classes_are_derived_from_as_from_pytorchs():
     assert issubclass(nn.Buffer, torch.Tensor)
     assert not isinstance(torch.ones(2), nn.Parameter)
     assert DataLoader[int].__origin__ is DataLoader
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+def test_indices_drawn_of_a_cut_tensor_are_a_dtensor(ranks, replacement):
+    def body():
+        chances = torch.arange(1.0, 13).reshape(4, 3)
+        torch.manual_seed(1)
+        expected = torch.multinomial(chances, 2, replacement)
+        for dim in (0, 1):
+            torch.manual_seed(1)
+            cut = distribute_tensor(chances, line(), [Shard(dim)])
+            found = torch.multinomial(cut, 2, replacement)
+            assert isinstance(found, DTensor)
+            assert found.full_tensor().tolist() == expected.tolist()
+
+    ranks(body)

@@ -7,7 +7,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from dtensor import _C, ops as _ops
+from dtensor import _C, Replicate, ops as _ops
 from dtensor.torch import _create
 from dtensor.torch._alike import rand_like
 from dtensor.torch._index import scatter_reduce
@@ -185,13 +185,18 @@ def multinomial(
             )
         noise = -ops.log1p(-rand_like(weights, generator=generator))
         return ops.topk(weights / noise, num_samples, -1)[1]
-    whole = weights.full_tensor() if isinstance(weights, _C.DTensor) else weights
+    cut = isinstance(weights, _C.DTensor)
+    whole = weights.full_tensor() if cut else weights
     sums = np.cumsum(np.asarray(whole).astype(np.float64), -1)
     shape = (*sums.shape[:-1], num_samples)
     places = _create.rand(*shape, generator=generator, dtype=np.float64)
     wanted = np.asarray(places) * sums[..., -1:]
     index = (wanted[..., None] >= sums[..., None, :]).sum(-1)
-    return _create.tensor(np.minimum(index, sums.shape[-1] - 1))
+    found = _create.tensor(np.minimum(index, sums.shape[-1] - 1))
+    if not cut:
+        return found
+    mesh = weights.device_mesh
+    return _C.DTensor.from_local(found, mesh, [Replicate()] * mesh.ndim)
 
 
 # --- along dims -----------------------------------------------------------------------
