@@ -251,12 +251,22 @@ def test_a_forward_needs_parameters_with_data(ranks):
                 fully_shard(module, mesh=line())
             return model
 
+        def sharded_state(nn):
+            model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+            fully_shard(model, mesh=line())
+            return model.state_dict()
+
         model = hollow(torch.nn)
         words = r"still on meta device: \['1\.weight', '1\.bias'\]"
         for _ in range(2):  # it stays an error
             with pytest.raises(RuntimeError, match=words):
                 model(torch.ones(2, 3))
+        state = sharded_state(torch.nn)
+        for name, x in state.items():
+            model.load_state_dict({name: x}, assign=True, strict=False)
+        assert model(torch.ones(2, 3)).device == "cpu"
         # a dry run, in NumPy's dialect with inputs that have data, too
+        model = hollow(torch.nn)
         assert model(torch.ones(2, 3, device="meta")).device == "meta"
         x = dtensor.tensor(np.ones((2, 3), np.float32))
         assert hollow(nn)(x).device == "meta"

@@ -106,7 +106,8 @@ def _check_data(root: Module, inputs: Any) -> None:
             f"{names[id(owner)]}.{name}".lstrip(".")
             for p in (state.group.parameters if state is not None else ())
             for owner, name in p.owners[:1]
-            if is_meta(p.sharded) and _C.is_torch(p.sharded)
+            for own in [owner._parameters[name]]
+            if is_meta(own) and _C.is_torch(own)
         ]
         if hollow:
             raise RuntimeError(
