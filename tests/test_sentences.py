@@ -4,6 +4,7 @@ import builtins
 import re
 import subprocess
 
+import numpy as np
 import pytest
 import torch_sentences
 from meshes import line
@@ -11,6 +12,7 @@ from test_mistakes import Spread
 from torch_sentences import raised, scene, sentence, sentences
 
 import dtensor.torch as torch
+from dtensor import Replicate, Shard, distribute_tensor
 from dtensor.testing import run_ranks
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -51,3 +53,34 @@ def test_sentences_of_cut_tensors_are_the_same_on_all_ranks():
 def test_the_list_has_what_pytorch_says(torch_python):
     command = [torch_python, torch_sentences.__file__, "torch"]
     subprocess.run(command, check=True, timeout=600)
+
+
+def test_an_index_of_one_rank_is_refused_alike_on_all():
+    def body():
+        x = distribute_tensor(torch.ones(4, 3), line(), [Replicate()])
+        index = torch.tensor([[0, 0, 0], [0, 0, 0], [0, 9, 0], [0, 0, 0]])
+        index = distribute_tensor(index, line(), [Shard(0)])
+        told = []
+        for call in (
+            lambda: torch.gather(x, 0, index),
+            lambda: torch.scatter_add(x, 0, index, x),
+        ):
+            with pytest.raises(RuntimeError, match="out of bounds for dim") as raised:
+                call()
+            assert isinstance(raised.value, IndexError)
+            told.append(re.sub("^rank 1: ", "", str(raised.value)))
+        return told
+
+    first, second = run_ranks(2, body)
+    assert (
+        first == second == ["index 9 is out of bounds for dimension 0 with size 4"] * 2
+    )
+
+
+def test_what_a_users_function_lacks_is_said_of_it():
+    def twice(x, y):
+        return x + y
+
+    x = torch.ones(3)
+    with pytest.raises(TypeError, match=r"twice\(\) missing 1 .* 'y'"):
+        np.apply_along_axis(twice, 0, x)

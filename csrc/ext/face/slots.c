@@ -1,5 +1,4 @@
-/* Python's operators on tensors: x + y, x[i], x < y. Each is an operator that Python
- * has put into its slot here. */
+/* Python's operators on tensors, as x + y, x[i], x < y: what Python has put here. */
 #include "ext/face/face.h"
 
 /* x op y and x op= y: the name here, and that of CPython's nb_ slot. */
@@ -173,16 +172,17 @@ torch_in_place(int slot, PyObject *a, PyObject *b)
 {
     if (slot == SLOT_matmul)
         return call_two(torch_slot(slot), a, b);
-    PyObject *name = PyUnicode_InternFromString(IN_PLACE_METHODS[slot]);
-    PyObject *operands[] = {a, b}, *result = NULL;
-    bool stores = ext_trace.numpy || keeps_dtype(slot, a, b);
-    if (name != NULL)
-        result = stores ? call_in_place(torch_slot(slot), a, b)
-                        : PyObject_CallMethodOneArg(a, name, b);
-    if (name != NULL && result == NULL && stores)
-        op_error_in_torch(name, operands, 2, NULL);
-    Py_XDECREF(name);
-    return result;
+    static PyObject *names[SLOT_COUNT_];
+    PyObject **name = &names[slot];
+    if (*name == NULL &&
+        (*name = PyUnicode_InternFromString(IN_PLACE_METHODS[slot])) == NULL)
+        return NULL;
+    if (!ext_trace.numpy && !keeps_dtype(slot, a, b))
+        return PyObject_CallMethodOneArg(a, *name, b);
+    PyObject *operands[] = {a, b}, *stored = call_in_place(torch_slot(slot), a, b);
+    if (stored == NULL)
+        op_error_in_torch(*name, operands, 2, NULL);
+    return stored;
 }
 
 static PyObject *

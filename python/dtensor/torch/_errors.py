@@ -4,6 +4,7 @@ They are still what NumPy raises, too.
 """
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from types import FunctionType
 from typing import Any
@@ -61,6 +62,8 @@ _OTHERS: dict[str, dict[type[Exception], type[Exception]]] = {
     **dict.fromkeys(_PLACES, {IndexError: PlaceError}),
     **dict.fromkeys(("tensor", "as_tensor"), {TypeError: DtypeError}),
 }
+# What stands before the sentence of another rank.
+_OF_RANK = r"^(rank \d+(?: failed in [^:]*)?: )?"
 _SPOKEN = (IndexError, TypeError, np.exceptions.AxisError, *_TYPES)
 
 
@@ -74,11 +77,12 @@ def spoken(
     kind, sentence = type(error), str(error)
     if kind not in _SPOKEN:
         return None
-    words = in_words(sentence, Call(name, args, dict(options)))
+    _, whose, told = re.split(_OF_RANK, sentence, maxsplit=1)
+    words = in_words(told, Call(name, args, dict(options)))
     to = (_TYPES | _OTHERS.get(name, {})).get(kind, kind)
     if words is None and to is kind:
         return None
-    made = to(words or sentence)
+    made = to(sentence if words is None else f"{whose or ''}{words}")
     for note in getattr(error, "__notes__", ()):
         made.add_note(note)
     made.__cause__, made.__suppress_context__ = error.__cause__, True
