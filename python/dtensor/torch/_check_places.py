@@ -64,7 +64,7 @@ def _grid(
 def _one_value(
     name: str, input: Any, *args: Any, value: Any = None, **options: Any
 ) -> None:
-    value = args[-1] if value is None else value
+    value = args[-1] if value is None and args else value
     if isinstance(value, _C.Tensor) and value.ndim:
         raise RuntimeError(
             f"{name.removesuffix('_')}_ only supports a 0-dimensional value tensor, "
