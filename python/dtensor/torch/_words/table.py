@@ -53,13 +53,22 @@ _ROWS: list[tuple[re.Pattern[str], str | Answer]] = []
 def in_words(sentence: str, call: Call) -> str | None:
     """Return PyTorch's sentence for one of NumPy's; None if it has no other."""
     for pattern, answer in _ROWS:
-        if (found := pattern.match(sentence)) is None:
-            continue
-        if isinstance(answer, str):
-            return answer.format(*found.groups(), name=call.name)
-        if (words := answer(call, *found.groups())) is not None:
+        found = pattern.match(sentence)
+        words = None if found is None else _answered(answer, call, found.groups())
+        if words is not None:
             return words
     return None
+
+
+def _answered(
+    answer: str | Answer, call: Call, groups: tuple[str | Any, ...]
+) -> str | None:
+    if isinstance(answer, str):
+        return answer.format(*groups, name=call.name)
+    try:
+        return answer(call, *groups)
+    except (IndexError, StopIteration, TypeError, ValueError):
+        return None  # the call is another than the row thinks: NumPy's sentence stays
 
 
 def says(*patterns: str) -> Callable[[Answer], Answer]:
