@@ -60,7 +60,7 @@ def _grid(
     _from_0_on(name, input, dim, index)
 
 
-@of("masked_fill masked_fill_ index_fill index_fill_")
+@of("index_fill index_fill_")
 def _one_value(
     name: str, input: Any, *args: Any, value: Any = None, **options: Any
 ) -> None:

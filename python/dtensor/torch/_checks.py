@@ -60,7 +60,7 @@ def within(input: Any, dim: Any) -> None:
 # --- dims -----------------------------------------------------------------------------
 
 
-@of("squeeze squeeze_ median nanmedian fftshift ifftshift unbind narrow_copy")
+@of("squeeze squeeze_ median nanmedian fftshift ifftshift narrow_copy")
 def _dims(name: str, input: Any, dim: Any = None, *args: Any, **options: Any) -> None:
     for each in dim if isinstance(dim, tuple | list) else (dim,):
         within(input, each)
