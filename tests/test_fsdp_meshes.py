@@ -1,5 +1,7 @@
 """fully_shard on meshes of two dims, beside tensor parallelism, and as a wrapper."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from fsdp_models import Net, X, Y, check, loss_of, part, reference, sharded, train
@@ -297,5 +299,35 @@ def test_outputs_whose_gradients_come_apart_leave_nothing_gathered(ranks, frozen
             for name, p in model.named_parameters():
                 assert isinstance(p, DTensor) and p.placements == (Shard(0),)
                 assert (p.grad is None) == (frozen and name == "right.weight")
+
+    ranks(body)
+
+
+def test_steps_after_a_backward_that_failed_send_what_others_send(ranks):
+    class Fails(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.last = nn.Linear(4, 4), nn.Linear(4, 4)
+
+        def forward(self, x, fails):
+            x = self.first(x)
+            if fails:
+                x.register_hook(lambda grad: 1 / 0)
+            return self.last(x)
+
+    def body():
+        model = Fails()
+        for module in (model.last, model):
+            fully_shard(module, mesh=line())
+        x, counts = tensor(np.ones((2, 4), np.float32)), []
+        for fails in (False, True, False, False):
+            with CommDebugMode() as mode:
+                loss = model(x, fails).sum()
+                with pytest.raises(ZeroDivisionError) if fails else nullcontext():
+                    loss.backward()
+            counts.append(mode.get_total_counts())
+            model.zero_grad()
+        # the first one finds gathered what the failed one has gathered
+        assert counts[0] == counts[3]
 
     ranks(body)

@@ -132,6 +132,9 @@ class Group:
 
     def before_forward(self) -> None:
         """Gather if needed, and start to gather the groups that are prefetched."""
+        if self.in_backward and backward_depth() == 0:  # an exception ended it
+            self.in_backward = self._is_due = False
+            self._waits = set()
         self.unshard()
         self.wait()
         for group in self.prefetch[0]:

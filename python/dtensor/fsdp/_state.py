@@ -6,7 +6,7 @@ from typing import Any
 from dtensor import _C, Tensor, is_grad_enabled
 from dtensor._core.device import is_meta
 from dtensor._core.dtype import dtype_of
-from dtensor._core.nested import mapped
+from dtensor._core.nested import leaves, mapped
 from dtensor.fsdp._group import Group
 from dtensor.nn import Module
 
@@ -95,9 +95,7 @@ def _check_data(root: Module, inputs: Any) -> None:
 
     In NumPy's dialect such a forward is a dry run, as it is with inputs without data.
     """
-    given: list[Tensor] = []
-    mapped(inputs, Tensor, lambda x: given.append(x) or x)  # type: ignore[func-returns-value]
-    if any(map(is_meta, given)):
+    if any(isinstance(x, Tensor) and is_meta(x) for x in leaves(inputs)):
         return
     names = {id(module): name for name, module in root.named_modules()}
     for module in root.modules():

@@ -284,7 +284,7 @@ def _elements(name: str, input: Any, *args: Any, **options: Any) -> None:
     if not isinstance(input, Tensor):
         return
     if kind(input) == "c":
-        raise NotImplementedError(f"not implemented for {legacy(input)!r}")
+        raise NotImplementedError(f"{name} not implemented for {legacy(input)!r}")
     place = 1 if name == "kthvalue" else 0
     dim = options.get("dim", args[place] if len(args) > place else None)
     if not isinstance(dim, int) or isinstance(dim, bool) or not input.ndim:
