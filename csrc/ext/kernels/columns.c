@@ -6,11 +6,9 @@
 
 enum { LEAD = 2, FIELDS = sizeof(dt_kernel_dim) / sizeof(int64_t) };
 
-/* The rows of a table, the last of which is the last dim's. */
-static int
-read_dims(dt_kernel_dim out[DT_COLUMNS_DIMS], PyArrayObject *x, PyArrayObject *table)
+int
+ext_kernel_dims(dt_kernel_dim out[DT_COLUMNS_DIMS], int count, PyArrayObject *table)
 {
-    int count = PyArray_NDIM(x) - LEAD;
     bool fits = count >= 0 && count <= DT_COLUMNS_DIMS && PyArray_NDIM(table) == 2 &&
                 PyArray_DIM(table, 0) == count && PyArray_DIM(table, 1) == FIELDS;
     for (int d = 0; d < DT_COLUMNS_DIMS; d++)
@@ -18,10 +16,23 @@ read_dims(dt_kernel_dim out[DT_COLUMNS_DIMS], PyArrayObject *x, PyArrayObject *t
     for (int d = 0; d < count && fits; d++) {
         dt_kernel_dim *dim = &out[DT_COLUMNS_DIMS - count + d];
         *dim = ((const dt_kernel_dim *)PyArray_DATA(table))[d];
-        fits = dim->length == PyArray_DIM(x, LEAD + d) && dim->size >= 0 &&
-               dim->places >= 0 && dim->stride > 0 && dim->dilation > 0;
+        fits = dim->length >= 0 && dim->size >= 0 && dim->places >= 0 &&
+               dim->stride > 0 && dim->dilation > 0;
     }
-    return fits ? 0 : ext_fail(PyExc_ValueError, "columns of another array");
+    return fits ? 0 : ext_fail(PyExc_ValueError, "a convolution of other dims");
+}
+
+/* The dims of an array. */
+static int
+read_dims(dt_kernel_dim out[DT_COLUMNS_DIMS], PyArrayObject *x, PyArrayObject *table)
+{
+    int count = PyArray_NDIM(x) - LEAD;
+    if (ext_kernel_dims(out, count, table) < 0)
+        return -1;
+    for (int d = 0; d < count; d++)
+        if (out[DT_COLUMNS_DIMS - count + d].length != PyArray_DIM(x, LEAD + d))
+            return ext_fail(PyExc_ValueError, "columns of another array");
+    return 0;
 }
 
 static PyObject *

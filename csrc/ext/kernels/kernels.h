@@ -18,6 +18,8 @@
 
 #include "ext/types/types.h"
 
+#include "kernels/columns.h"
+
 enum { EXT_KERNEL_ARGUMENTS = 12 };
 
 /* One argument, by the letter that stands for it in `takes`:
@@ -53,6 +55,11 @@ PyArrayObject *ext_kernel_like(PyArrayObject *array, bool wide);
 
 /* ValueError unless both have the same shape. */
 int ext_kernel_check(const ext_kernel *kernel, PyArrayObject *a, PyArrayObject *b);
+
+/* The last dims of a convolution, from a table that has a row for each; those that are not
+ * there are of length 1. ValueError for what makes no sense. */
+int ext_kernel_dims(dt_kernel_dim out[DT_COLUMNS_DIMS], int count,
+                    PyArrayObject *table);
 
 /* Gives the GIL away where so many elements take longer than that does. */
 PyThreadState *ext_kernel_begin(int64_t elements);

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor.ops._make.halves import in_float32, is_half
 
-__all__ = ["inexact", "kernel_for"]
+__all__ = ["DIRECT", "inexact", "kernel_for"]
 
 Array = npt.NDArray[Any]
 DType = np.dtype[Any]

@@ -1,7 +1,8 @@
 """Convolutions as products of matrices, on one rank: columns, and the three products.
 
-For every place of the kernel a column holds the elements under it (im2col). A rank may
-hold some of the samples, groups, channels and filters, as its arrays' shapes say.
+For every place of the kernel a column holds the elements under it (im2col). Filters
+that look at one channel each are vectors then; they have kernels of their own. A rank
+may hold some of the samples, groups, channels and filters, as its arrays' shapes say.
 """
 
 import math
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
 from dtensor import _C
+from dtensor.ops._make.kernel import DIRECT
 
 __all__ = [
     "Ints",
@@ -32,6 +34,11 @@ Ints = tuple[int, ...]
 Steps = tuple[Ints, Ints, Ints, Ints]
 
 _COLUMNS = 1 << 21  # elements of columns that are made at a time
+_FILTERS = 8  # of a channel, of which more are faster as a matrix
+
+_DEPTHWISE = _C.kernel("depthwise")
+_DEPTHWISE_INPUT = _C.kernel("depthwise_input")
+_DEPTHWISE_WEIGHT = _C.kernel("depthwise_weight")
 
 # --- columns --------------------------------------------------------------------------
 
@@ -79,14 +86,19 @@ def _inside(shape: Sequence[int], steps: Steps) -> tuple[slice, ...]:
     return (slice(None), slice(None), *(slice(a, a + n) for n, a in pairs))
 
 
+def _dims(lengths: Ints, kernel: Ints, places: Ints, steps: Steps) -> list[Ints]:
+    """Return a row for each dim, as kernels in C read them."""
+    stride, low, _, dilation = steps
+    return [*zip(lengths, kernel, places, stride, low, dilation, strict=True)]
+
+
 def columns_of(
     x: Array, kernel: Ints, places: Ints, groups: int, steps: Steps
 ) -> Array:
     """Return matrices (samples, groups, channels and kernel, places)."""
     if x.dtype.itemsize in (4, 8, 16) and len(kernel) <= 3 and x.shape[1]:
-        stride, low, _, dilation = steps
-        rows_of = zip(x.shape[2:], kernel, places, stride, low, dilation, strict=True)
-        return _C.columns_of(x, [*rows_of], max(groups, 1))
+        dims = _dims(x.shape[2:], kernel, places, steps)
+        return _C.columns_of(x, dims, max(groups, 1))
     if any(steps[1] + steps[2]):
         padded = np.zeros(padded_shape(x.shape, steps), x.dtype)
         padded[_inside(x.shape, steps)] = x
@@ -123,6 +135,19 @@ def _groups(channels: int, weight: Sequence[int]) -> int:
     return channels // weight[1] if weight[1] else 0
 
 
+def _is_depthwise(x: Ints, weight: Ints, dtype: np.dtype[Any], steps: Steps) -> bool:
+    """Whether filters look at one channel each, and there are few for each of many.
+
+    Padding that is much longer than the array is left to columns, which skip it.
+    """
+    channels, lengths = x[1], x[2:]
+    few = 1 < channels <= weight[0] <= channels * _FILTERS and weight[1] == 1
+    if not few or dtype not in DIRECT or len(lengths) > 3 or min(steps[1]) < 0:
+        return False
+    elements, padded = math.prod(lengths), math.prod(padded_shape(x, steps)[2:])
+    return 0 < padded <= 8 * elements + _COLUMNS and 0 < math.prod(weight) * elements
+
+
 # --- products -------------------------------------------------------------------------
 
 
@@ -132,6 +157,9 @@ def convolve(
     """Return the convolution, with the bias if this rank adds it."""
     kernel, groups = weight.shape[2:], _groups(x.shape[1], weight.shape)
     places = places_of(x.shape[2:], kernel, steps)
+    if len(x) and _is_depthwise(x.shape, weight.shape, x.dtype, steps):
+        dims = _dims(x.shape[2:], kernel, places, steps)
+        return _DEPTHWISE(x, weight, bias if adds else None, dims)
     out = np.zeros((len(x), len(weight), *places), x.dtype)
     if groups and out.size:
         rows = weight.reshape(groups, len(weight) // groups, -1)
@@ -148,6 +176,9 @@ def convolve(
 def convolve_input(grad: Array, weight: Array, shape: Ints, steps: Steps) -> Array:
     """Return the gradient of an input of this shape."""
     kernel, groups = weight.shape[2:], _groups(shape[1], weight.shape)
+    if grad.size and _is_depthwise(shape, weight.shape, grad.dtype, steps):
+        dims = _dims(shape[2:], kernel, grad.shape[2:], steps)
+        return _DEPTHWISE_INPUT(grad, weight, dims, shape[1])
     out = np.zeros(shape, grad.dtype)
     if not groups or not grad.size:
         return out
@@ -165,6 +196,9 @@ def convolve_weight(grad: Array, x: Array, shape: Ints, steps: Steps) -> Array:
     kernel, groups = shape[2:], _groups(x.shape[1], shape)
     if grad.shape[2:] != places_of(x.shape[2:], kernel, steps):
         raise ValueError(f"no gradient of a convolution has shape {grad.shape}")
+    if grad.size and _is_depthwise(x.shape, shape, grad.dtype, steps):
+        dims = _dims(x.shape[2:], kernel, grad.shape[2:], steps)
+        return _DEPTHWISE_WEIGHT(grad, x, dims)
     out = np.zeros(shape, grad.dtype)
     if not groups or not grad.size or not out.size:
         return out
