@@ -59,6 +59,9 @@ KERNELS = {
         padding=1,
         groups=ROWS,
     ),
+    "interpolate": lambda x: F.interpolate(
+        x[:, :1008].reshape(1, ROWS, 28, 36), (19, 60), mode="bilinear"
+    ),
     "embedding": lambda x: F.embedding(np.arange(3 * ROWS) % ROWS, x),
 }
 

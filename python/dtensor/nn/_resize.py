@@ -1,21 +1,18 @@
-"""Resizing: each dim by itself, as weighted sums of a few elements."""
+"""Resizing: each dim by itself (ops/model/resample.py)."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dtensor.ops._make.autocast import in_single
 from dtensor.ops._make.composite import as_dtype
 from dtensor.ops._make.halves import is_half
 from dtensor.ops.model.pool import adaptive_avg_pool1d, adaptive_avg_pool2d
+from dtensor.ops.model.resample import Sampling, resampled
 
 __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
-
-Array = npt.NDArray[Any]
-Taps = tuple[Array, Array]  # which elements, and their weights: (taps, length)
 
 # mode -> how many dims after the channels
 _DIMS = {
@@ -27,101 +24,7 @@ _DIMS = {
     "trilinear": (3,),
     "bicubic": (2,),
 }
-
-# --- which elements -------------------------------------------------------------------
-
-
-def _nearest(length: int, size: int, factor: float | None, exact: bool) -> Taps:
-    scale = np.float32(1 / factor if factor else np.float32(length) / np.float32(size))
-    places = np.arange(size, dtype=np.float32) + np.float32(0.5 if exact else 0.0)
-    index = np.minimum((places * scale).astype(np.int64), length - 1)
-    return index[None], np.ones((1, size))
-
-
-def _scale(
-    length: int, size: int, factor: float | None, align_corners: bool, kind: Any
-) -> Any:
-    """Return how far apart in the input two neighbours of the result are."""
-    if align_corners:
-        return kind(length - 1) / kind(size - 1) if size > 1 else kind(0)
-    return kind(1 / factor) if factor else kind(length) / kind(size)
-
-
-def _linear(length: int, places: Array) -> Taps:
-    places = np.maximum(places, 0)
-    first = np.minimum(places.astype(np.int64), length - 1)
-    far = np.clip(places - first, 0, 1)
-    taps = [first, np.minimum(first + 1, length - 1)]
-    return np.stack(taps), np.stack([1 - far, far])
-
-
-def _cubic(length: int, places: Array) -> Taps:
-    first = np.minimum(np.floor(places).astype(np.int64), length - 1)
-    far = np.clip(places - first, 0, 1)
-    taps = np.stack([first - 1, first, first + 1, first + 2])
-    weights = [_cubic_weight(x, -0.75) for x in (far + 1, far, 1 - far, 2 - far)]
-    return np.clip(taps, 0, length - 1), np.stack(weights)
-
-
-def _cubic_weight(x: Array, a: float) -> Array:
-    near = ((a + 2) * x - (a + 3)) * x * x + 1
-    far = ((x - 5) * x + 8) * x * a - 4 * a
-    return np.where(x < 1, near, np.where(x < 2, far, 0))
-
-
-_FILTERS: dict[str, tuple[int, Callable[[Array], Array]]] = {
-    "bilinear": (2, lambda x: np.maximum(1 - x, 0)),
-    "bicubic": (4, lambda x: _cubic_weight(x, -0.5)),
-}
-
-
-def _smooth(length: int, size: int, scale: Any, mode: str) -> Taps:
-    """Return the taps of a filter that is as wide as elements of the result are."""
-    width, weight = _FILTERS[mode]
-    stretch = max(float(scale), 1.0)
-    support = width / 2 * stretch
-    centre = float(scale) * (np.arange(size) + 0.5)
-    first = np.maximum((centre - support + 0.5).astype(np.int64), 0)
-    stop = np.minimum((centre + support + 0.5).astype(np.int64), length)
-    taps = first + np.arange(int(np.max(stop - first, initial=0)))[:, None]
-    weights = weight(np.abs(taps - centre + 0.5) / stretch)
-    weights = np.where(taps < stop, weights, 0)
-    total = weights.sum(axis=0)
-    return np.minimum(taps, length - 1), weights / np.where(total == 0, 1, total)
-
-
-def _taps(
-    mode: str,
-    length: int,
-    size: int,
-    factor: float | None,
-    align_corners: bool,
-    antialias: bool,
-    dtype: Any,
-) -> Taps:
-    if mode.startswith("nearest"):
-        return _nearest(length, size, factor, mode == "nearest-exact")
-    kind = np.float64 if dtype == np.float64 else np.float32
-    scale = _scale(length, size, factor, align_corners, kind)
-    if antialias:
-        return _smooth(length, size, scale, mode)
-    half: Any = kind(0.0 if align_corners else 0.5)
-    places = scale * (np.arange(size, dtype=kind) + half) - half
-    return (_cubic if mode == "bicubic" else _linear)(length, places)
-
-
-def _resized(x: Any, dim: int, taps: Taps) -> Any:
-    """Return sums of elements along a dim, weighted."""
-    index, weights = taps
-    if len(index) == 1:
-        return np.take(x, index[0], axis=dim)
-    shape = [1] * x.ndim
-    shape[dim] = -1
-    out: Any = None
-    for each, weight in zip(index, weights, strict=True):
-        term = np.take(x, each, axis=dim) * weight.astype(x.dtype).reshape(shape)
-        out = term if out is None else out + term
-    return out
+_SMOOTH = "bilinear", "bicubic"  # which have antialias
 
 
 # --- the sizes ------------------------------------------------------------------------
@@ -253,7 +156,7 @@ def interpolate(
         raise ValueError(
             "recompute_scale_factor is not meaningful with an explicit size."
         )
-    if antialias and not (mode in _FILTERS and input.ndim == 4):
+    if antialias and not (mode in _SMOOTH and input.ndim == 4):
         raise ValueError(
             "Anti-alias option is restricted to bilinear and bicubic modes and "
             "requires a 4-D tensor as input"
@@ -268,8 +171,8 @@ def interpolate(
         factor = None if recompute_scale_factor else factors[dim]
         if length != n or (factor is not None and factor != 1):
             corners = bool(align_corners)
-            taps = _taps(mode, length, n, factor, corners, antialias, dtype)
-            x = _resized(x, dim + 2, taps)
+            how = Sampling(mode, length, n, factor, corners, antialias)
+            x = resampled(x, dim + 2, how)
     x = as_dtype(x, dtype)
     return x if x is not input else input * 1
 
