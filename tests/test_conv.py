@@ -26,6 +26,9 @@ def whole(x):
 
 STEPS = [
     {},
+    {"kernel": (1, 1)},
+    {"kernel": (1, 1), "padding": 1},
+    {"kernel": (1, 1), "stride": 2},
     {"padding": 2},
     {"stride": (2, 3), "padding": (0, 1)},
     {"dilation": (2, 1), "padding": (1, 2), "stride": 2},
@@ -38,7 +41,9 @@ STEPS = [
 @pytest.mark.parametrize("options", STEPS)
 @pytest.mark.parametrize("groups", [1, 2, 4])
 def test_a_convolution_is_a_sum_of_products_at_every_place(options, groups):
-    x, w, b = arrays((3, 4, 7, 6), (8, 4 // groups, 3, 2), (8,))
+    kernel = options.get("kernel", (3, 2))
+    options = {k: v for k, v in options.items() if k != "kernel"}
+    x, w, b = arrays((3, 4, 7, 6), (8, 4 // groups, *kernel), (8,))
     given = {**options, "padding": 0 if options.get("padding") == "valid" else None}
     given = {k: v for k, v in {**options, **given}.items() if v is not None}
     given.setdefault("padding", options.get("padding", 0))
@@ -83,6 +88,7 @@ CASES = {
     "groups": (lambda x, w, b: conv2d(x, w, b, groups=2), "d2,4,3,3 d4,2,2,2 d4"),
     "depthwise": (lambda x, w: conv2d(x, w, groups=4), "d2,4,3,3 d8,1,2,2"),
     "1d": (lambda x, w, b: conv1d(x, w, b, 2, "valid"), "d3,4,6 d5,4,3 d5"),
+    "points": (lambda x, w, b: conv2d(x, w, b, groups=2), "d2,4,3,3 d4,2,1,1 d4"),
     "one sample": (lambda x, w: conv1d(x, w, padding="same"), "d4,5 d3,4,2"),
 }
 

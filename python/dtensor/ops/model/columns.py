@@ -123,6 +123,18 @@ def from_columns(columns: Array, shape: Ints, kernel: Ints, steps: Steps) -> Arr
     return np.ascontiguousarray(padded[_inside(shape, steps)])
 
 
+def _is_pointwise(kernel: Ints, steps: Steps) -> bool:
+    """Whether a kernel has one element at every place: columns are the array itself."""
+    return {*kernel, *steps[0]} == {1} and not any(steps[1] + steps[2])
+
+
+def _seen(x: Array, kernel: Ints, places: Ints, groups: int, steps: Steps) -> Array:
+    """Return columns to read, a view if that will do."""
+    if _is_pointwise(kernel, steps):
+        return x.reshape(len(x), groups, x.shape[1] // groups, math.prod(places))
+    return columns_of(x, kernel, places, groups, steps)
+
+
 def _some(samples: int, elements: int) -> Iterator[slice]:
     """Yield slices of samples that have few elements each."""
     count = max(1, _COLUMNS // max(elements, 1))
@@ -159,14 +171,16 @@ def convolve(
     places = places_of(x.shape[2:], kernel, steps)
     if len(x) and _is_depthwise(x.shape, weight.shape, x.dtype, steps):
         dims = _dims(x.shape[2:], kernel, places, steps)
-        return _DEPTHWISE(x, weight, bias if adds else None, dims)
-    out = np.zeros((len(x), len(weight), *places), x.dtype)
-    if groups and out.size:
+        made: Array = _DEPTHWISE(x, weight, bias if adds else None, dims)
+        return made
+    given = groups and x.size
+    out = (np.empty if given else np.zeros)((len(x), len(weight), *places), x.dtype)
+    if given and out.size:
         rows = weight.reshape(groups, len(weight) // groups, -1)
         flat = out.reshape(len(x), groups, rows.shape[1], -1)
         each = rows.shape[2] * groups * flat.shape[3]
         for some in _some(len(x), each):
-            columns = columns_of(x[some], kernel, places, groups, steps)
+            columns = _seen(x[some], kernel, places, groups, steps)
             np.matmul(rows, columns, out=flat[some])
     if bias is not None and adds:
         out += bias.reshape(-1, *(1,) * len(places))
@@ -178,12 +192,15 @@ def convolve_input(grad: Array, weight: Array, shape: Ints, steps: Steps) -> Arr
     kernel, groups = weight.shape[2:], _groups(shape[1], weight.shape)
     if grad.size and _is_depthwise(shape, weight.shape, grad.dtype, steps):
         dims = _dims(shape[2:], kernel, grad.shape[2:], steps)
-        return _DEPTHWISE_INPUT(grad, weight, dims, shape[1])
-    out = np.zeros(shape, grad.dtype)
+        made: Array = _DEPTHWISE_INPUT(grad, weight, dims, shape[1])
+        return made
     if not groups or not grad.size:
-        return out
+        return np.zeros(shape, grad.dtype)
     rows = weight.reshape(groups, len(weight) // groups, -1).swapaxes(1, 2)
     flat = grad.reshape(len(grad), groups, rows.shape[2], -1)
+    if _is_pointwise(kernel, steps):
+        return np.asarray(np.matmul(rows, flat).reshape(shape))
+    out = np.empty(shape, grad.dtype)
     for some in _some(len(grad), rows.shape[1] * groups * flat.shape[3]):
         part = out[some]
         columns = np.matmul(rows, flat[some])
@@ -198,13 +215,14 @@ def convolve_weight(grad: Array, x: Array, shape: Ints, steps: Steps) -> Array:
         raise ValueError(f"no gradient of a convolution has shape {grad.shape}")
     if grad.size and _is_depthwise(x.shape, shape, grad.dtype, steps):
         dims = _dims(x.shape[2:], kernel, grad.shape[2:], steps)
-        return _DEPTHWISE_WEIGHT(grad, x, dims)
+        made: Array = _DEPTHWISE_WEIGHT(grad, x, dims)
+        return made
     out = np.zeros(shape, grad.dtype)
     if not groups or not grad.size or not out.size:
         return out
     sums = out.reshape(groups, shape[0] // groups, -1)
     flat = grad.reshape(len(grad), groups, sums.shape[1], -1)
     for some in _some(len(x), sums.shape[2] * groups * flat.shape[3]):
-        columns = columns_of(x[some], kernel, grad.shape[2:], groups, steps)
+        columns = _seen(x[some], kernel, grad.shape[2:], groups, steps)
         sums += np.matmul(flat[some], columns.swapaxes(2, 3)).sum(axis=0)
     return out
