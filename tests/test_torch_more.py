@@ -105,6 +105,29 @@ def test_older_names_of_linear_algebra():
     assert same(complex_.mH, (SQUARE + 1j).conj().T)
 
 
+def test_distances_of_many_rows_are_made_by_one_product():
+    rng = np.random.default_rng(1)
+    one, two = rng.standard_normal((2, 3, 40, 5))[:, :, :29]
+    want = np.linalg.norm(one[:, :, None] - two[:, None], axis=-1)
+    for mode in (
+        "use_mm_for_euclid_dist_if_necessary",
+        "use_mm_for_euclid_dist",
+        "donot_use_mm_for_euclid_dist",
+    ):
+        assert same(torch.cdist(t(one), t(two), 2.0, mode), want)
+        assert same(torch.cdist(t(one[:, :3]), t(two), compute_mode=mode), want[:, :3])
+    with pytest.raises(ValueError, match="fast is not a valid value for compute_mode"):
+        torch.cdist(t(one), t(two), compute_mode="fast")
+    assert np.isnan(np.asarray(torch.cdist(t(one * np.nan), t(two)))).all()
+    alike = torch.ones(30, 3, requires_grad=True)
+    torch.cdist(alike, alike.detach()).sum().backward()
+    assert not np.asarray(alike.grad).any()
+    x = torch.tensor(one, requires_grad=True)
+    torch.cdist(x, t(two)).sum().backward()
+    unit = (one[:, :, None] - two[:, None]) / want[..., None]
+    assert same(x.grad, unit.sum(2), 1e-9)
+
+
 def test_distances_and_blocks():
     apart = TALL[:, None] - TALL
     for p in (1.0, 2.0, 3.0):

@@ -115,3 +115,16 @@ dt_narrow(dt_dtype half, uint16_t *out, const float *x, int64_t count)
     conversion c = {half, (float *)(uintptr_t)x, out};
     dt_team_run(count, EACH, narrow_part, &c);
 }
+
+dt_narrowed
+dt_narrow_look(dt_dtype half, const uint16_t *out, const float *x, int64_t count)
+{
+    const uint32_t exponent = half == DT_BFLOAT16 ? 0x7f80 : 0x7c00;
+    uint32_t special = 0, tiny = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t found = out[i] & exponent;
+        special |= found == exponent;
+        tiny |= (found == 0) & (dt_bits_of_float(x[i]) << 1 != 0);
+    }
+    return (dt_narrowed){special != 0, tiny != 0};
+}

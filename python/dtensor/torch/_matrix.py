@@ -175,16 +175,45 @@ def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
     return found
 
 
+_FEW_ROWS = 25  # up to which distances are those of differences, as in PyTorch
+
+
 def cdist(
     x1: Any,
     x2: Any,
     p: float = 2.0,
-    compute_mode: str = "use_mm_for_euclid_dist_if_necessary",
+    compute_mode: str | None = "use_mm_for_euclid_dist_if_necessary",
 ) -> Any:
     """Return the distances of all rows of one matrix from all rows of another."""
+    if compute_mode not in _MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     x1, x2 = cast_alike(x1, x2)
+    always = _MODES[compute_mode]
+    many = max(x1.shape[-2], x2.shape[-2]) > _FEW_ROWS
+    if p == 2 and (many if always is None else always):
+        return _euclidean(x1, x2)
     apart = ops.unsqueeze(x1, -2) - ops.unsqueeze(x2, -3)
     return linalg.vector_norm(apart, ord=p, axis=-1)
+
+
+_MODES: dict[str | None, bool | None] = {
+    None: None,
+    "use_mm_for_euclid_dist_if_necessary": None,
+    "use_mm_for_euclid_dist": True,
+    "donot_use_mm_for_euclid_dist": False,
+}
+
+
+def _euclidean(x1: Any, x2: Any) -> Any:
+    """Return distances by one product: ``|a - b|^2 = |a|^2 - 2 a b + |b|^2``.
+
+    It takes the memory of the result alone, and cancels where rows are close.
+    """
+    ahead, behind = (ops.sum(x * x, axis=-1) for x in (x1, x2))
+    products = ops.matmul(x1, ops.swapaxes(x2, -1, -2))
+    squares = ops.unsqueeze(ahead, -1) - 2 * products + ops.unsqueeze(behind, -2)
+    apart = ops.logical_not(ops.less_equal(squares, 0))  # or NaN
+    return ops.where(apart, ops.sqrt(ops.where(apart, squares, 1.0)), 0.0)
 
 
 def pdist(input: Any, p: float = 2) -> Any:

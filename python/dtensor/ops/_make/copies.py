@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor import _C
 from dtensor._core.dtype import dtype_of
 from dtensor.ops._make.elementwise import broadcast
 from dtensor.ops._make.operator import Operand, call, implements, method, operator
@@ -47,11 +48,11 @@ def astype(
         If `casting` forbids it.
     """
     dtype = dtype_of(dtype)
-    return (
-        broadcast([x], "any"),
-        call(np.ndarray.astype, x, dtype, order, casting, subok, copy),
-        dtype if casting == "unsafe" else None,
-    )
+    kernel = call(np.ndarray.astype, x, dtype, order, casting, subok, copy)
+    single = np.dtype(np.float32) in (x.dtype, dtype)
+    if single and dtype != x.dtype and order == "K" and casting == "unsafe":
+        kernel = call(_C.cast, x, dtype)
+    return broadcast([x], "any"), kernel, dtype if casting == "unsafe" else None
 
 
 astype.vjp(same)

@@ -15,6 +15,7 @@ from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.composite import within
 from dtensor.ops._make.created import made
+from dtensor.ops._make.kernel import DIRECT
 from dtensor.ops._make.operator import (
     LOCAL_SHAPE,
     Operand,
@@ -215,6 +216,9 @@ def _add_into_zeros(
 
 def _rows_added(rows: Array, at: Array, count: int) -> Array:
     """Return `count` rows: row i is the sum of the `rows` whose index is i."""
+    if rows.shape[1] > 1 and rows.dtype in DIRECT:
+        added_up = _C.kernel("embedding_backward")
+        return np.asarray(added_up(rows, at, [[0, count]], count, -1))
     result = np.zeros((count, rows.shape[1]), rows.dtype)
     if rows.shape[1] == 1:
         np.add.at(result[:, 0], at, rows[:, 0])
