@@ -70,6 +70,7 @@ from dtensor.ops.model.conv_transpose import (
 )
 from dtensor.ops.model.embedding import embedding
 from dtensor.ops.model.fold import fold, unfold
+from dtensor.ops.model.grouped import grouped_mm
 from dtensor.ops.model.linear import linear
 from dtensor.ops.model.loss import (
     binary_cross_entropy,
@@ -121,6 +122,7 @@ __all__ = [
     "gelu",
     "glu",
     "group_norm",
+    "grouped_mm",
     "hardshrink",
     "hardsigmoid",
     "hardswish",

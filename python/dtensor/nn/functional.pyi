@@ -59,6 +59,7 @@ __all__ = [
     "glu",
     "grid_sample",
     "group_norm",
+    "grouped_mm",
     "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
@@ -776,6 +777,14 @@ def group_norm(
     bias: _ArrayLike | None = None,
     eps: float = 1e-05,
 ) -> _C.Tensor: ...
+def grouped_mm(
+    mat_a: Any,
+    mat_b: Any,
+    *,
+    offs: Any = None,
+    bias: _ArrayLike | None = None,
+    out_dtype: Any = None,
+) -> DTensor: ...
 @overload
 def gumbel_softmax(
     logits: _T, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1

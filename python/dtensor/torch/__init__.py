@@ -54,6 +54,7 @@ from dtensor.torch._draws import *  # noqa: F403
 from dtensor.torch._layers import *  # noqa: F403
 from dtensor.torch._lu import *  # noqa: F403
 from dtensor.torch._matrix import *  # noqa: F403
+from dtensor.torch._matrix import _grouped_mm as _grouped_mm
 from dtensor.torch._recurrent import *  # noqa: F403
 from dtensor.torch._reflected import *  # noqa: F403
 from dtensor.torch._scans import *  # noqa: F403

@@ -888,14 +888,14 @@ def cdist(
     x1: _T,
     x2: _ArrayLike,
     p: builtins.float = 2.0,
-    compute_mode: builtins.str = "use_mm_for_euclid_dist_if_necessary",
+    compute_mode: builtins.str | None = "use_mm_for_euclid_dist_if_necessary",
 ) -> _T: ...
 @overload
 def cdist(
     x1: _Plain,
     x2: _T,
     p: builtins.float = 2.0,
-    compute_mode: builtins.str = "use_mm_for_euclid_dist_if_necessary",
+    compute_mode: builtins.str | None = "use_mm_for_euclid_dist_if_necessary",
 ) -> _T: ...
 def ceil(
     x: _T,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dtensor import linalg as _linalg, ops as _ops
+from dtensor.nn import functional
 from dtensor.ops._make.composite import composite
 from dtensor.torch import _reduce
 from dtensor.torch._pointwise import cast_alike, floating
@@ -149,6 +150,13 @@ def matrix_exp(input: Any) -> Any:
     for _ in range(squarings):
         total = ops.matmul(total, total)
     return total
+
+
+def _grouped_mm(
+    self: Any, mat2: Any, offs: Any = None, bias: Any = None, out_dtype: Any = None
+) -> Any:
+    """Return `torch.nn.functional.grouped_mm`, by its older name."""
+    return functional.grouped_mm(self, mat2, offs=offs, bias=bias, out_dtype=out_dtype)
 
 
 # --- norms and distances --------------------------------------------------------------
