@@ -353,3 +353,17 @@ def test_older_paths_are_there():
     assert x.grad is not None
     with pytest.raises(NotImplementedError, match="use_reentrant"):
         _composable.checkpoint(layer, use_reentrant=True)
+
+
+def test_operators_by_pytorchs_names_can_be_called():
+    aten = torch.ops.aten
+    x = torch.tensor([[1.0, -2.0], [3.0, 0.5]])
+    assert torch.equal(aten.mul.Scalar(x, 2), x * 2)
+    assert torch.equal(aten.div.Tensor(x, x), torch.ones(2, 2))
+    assert torch.equal(aten.sum.dim_IntList(x, [0], True), x.sum(0, keepdim=True))
+    assert torch.equal(aten._softmax.default(x, 1, False), x.softmax(1))
+    assert torch.equal(aten.gelu(x), torch.nn.functional.gelu(x))
+    with pytest.raises(NotImplementedError, match="scaled_dot_product_attention"):
+        aten._scaled_dot_product_flash_attention(x, x, x)
+    with pytest.raises(TypeError):
+        aten(x)

@@ -6,6 +6,7 @@ be one operator, like mm, bmm and matmul: a registered rule applies to all of th
 `c10d_functional` has names for reading ``CommDebugMode.get_comm_counts()``.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -38,7 +39,8 @@ class OpOverload:
 
     Notes
     -----
-    Names of one operator are equal; so are matrix products and linear layers.
+    Names of one operator are equal; so are matrix products and linear layers. Called,
+    it is the function of that name in `dtensor.torch`.
     """
 
     def __init__(
@@ -47,6 +49,9 @@ class OpOverload:
         self.name = name
         self.operator = operator
         self.arguments = arguments
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return _function(self.name, self.operator)(*args, **options)
 
     def __repr__(self) -> str:
         return f"<OpOverload(op='aten.{self.name}')>"
@@ -161,6 +166,28 @@ def overload_of(operator: _C.Operator) -> OpOverload:
     return OpOverload(name, operator, _given)
 
 
+def _function(name: str, operator: Any = None) -> Callable[..., Any]:
+    """Return what computes an operator of PyTorch's; ours if it has no such name."""
+    packet = name.partition(".")[0]
+    torch = sys.modules["dtensor.torch"]
+    if packet in ("_softmax", "_log_softmax"):
+        softmax: Callable[..., Any] = getattr(torch, packet[1:])
+        return lambda x, dim, half_to_float=False: softmax(
+            x, dim, dtype=torch.float32 if half_to_float else None
+        )
+    if packet.startswith("_scaled_dot_product"):
+        raise NotImplementedError(
+            f"torch.ops.aten.{packet} names an operator here; "
+            "torch.nn.functional.scaled_dot_product_attention computes it"
+        )
+    for module in (torch, torch.nn.functional):
+        function: Callable[..., Any] | None = getattr(module, packet, None)
+        if function is not None and packet in _PACKETS:
+            return function
+    known: Callable[..., Any] = operator
+    return known
+
+
 class _Namespace:
     """Attributes by name, with an error for those that do not exist."""
 
@@ -178,18 +205,26 @@ class _Namespace:
         return iter(sorted(name for name in self.__dict__ if name != "_name"))
 
 
+class _Packet(_Namespace):
+    """The overloads of an operator; called, it is the function of its name."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return _function(self._name.rpartition(".")[2])(*args, **options)
+
+
 def _packets() -> dict[str, _Namespace]:
     packets: dict[str, dict[str, OpOverload]] = {}
     for name, row in _ATEN.items():
         packet, _, kind = name.partition(".")
         packets.setdefault(packet, {})[kind] = OpOverload(name, *row)
     return {
-        name: _Namespace(f"torch.ops.aten.{name}", kinds)
+        name: _Packet(f"torch.ops.aten.{name}", kinds)
         for name, kinds in packets.items()
     }
 
 
-aten = _Namespace("torch.ops.aten", _packets())
+_PACKETS = _packets()
+aten = _Namespace("torch.ops.aten", _PACKETS)
 
 c10d_functional = SimpleNamespace(
     all_gather_into_tensor="all_gather",
