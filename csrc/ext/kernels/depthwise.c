@@ -35,6 +35,7 @@ shape_of(npy_intp *shape, int ndim, dt_depthwise_kind kind, const dt_depthwise *
     }
 }
 
+/* Whether there is nothing to add up; or steps that the loops do not know. */
 static bool
 is_empty(const dt_depthwise *of)
 {
@@ -52,8 +53,8 @@ run(dt_depthwise_kind kind, const dt_depthwise *of, bool wide)
     int64_t room = is_empty(of) ? -1 : dt_depthwise_scratch(kind, wide, of);
     if (room < 0)
         return ext_fail(PyExc_ValueError, "a convolution of other dims");
-    int64_t pieces = dt_depthwise_pieces(kind, of),
-            numbers = of->samples * of->channels;
+    int64_t pieces = dt_depthwise_pieces(kind, of);
+    int64_t numbers = of->samples * of->channels;
     for (int d = 0; d < DT_COLUMNS_DIMS; d++)
         numbers *= of->dims[d].places * of->dims[d].size;
     int threads = dt_team_shares(numbers) ? dt_team_size() : 1;
