@@ -52,6 +52,20 @@ LONG = (
 AGREE = MPI.COMM_WORLD.Dup() if MPI.COMM_WORLD.size > 1 else None
 
 
+def levels() -> list[int]:
+    """The instruction sets that this machine has, as the kernels number them."""
+    found = [level for level in range(3) if _C._set_kernel_level(level) == level]
+    _C._set_kernel_level(-1)
+    return found
+
+
+@pytest.fixture(params=levels())
+def level(request: pytest.FixtureRequest) -> Iterator[int]:
+    """Each of these in turn: what kernels compute with during the test."""
+    yield _C._set_kernel_level(request.param)
+    _C._set_kernel_level(-1)
+
+
 @pytest.fixture(autouse=True)
 def alarm(request: pytest.FixtureRequest) -> Iterator[None]:
     """A test that takes too long prints where it is, and fails.

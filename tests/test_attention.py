@@ -9,7 +9,6 @@ from slow import slow
 
 import dtensor
 from dtensor import (
-    _C,
     DTensor,
     Partial,
     Replicate,
@@ -34,15 +33,6 @@ def arrays(*shapes, dtype="float64", seed=0):
 def whole(x):
     x = x.detach()
     return np.asarray(x.full_tensor() if isinstance(x, DTensor) else x)
-
-
-@pytest.fixture(params=[0, 1, 2], ids=["base", "level1", "level2"])
-def level(request):
-    """Each instruction set that this machine has, by turns."""
-    if _C._set_kernel_level(request.param) != request.param:
-        pytest.skip("this machine has not so many")
-    yield
-    _C._set_kernel_level(-1)
 
 
 # --- what it computes -----------------------------------------------------------------

@@ -2,13 +2,13 @@
 
 import warnings
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 import dtensor
 from dtensor import _C
 
-ml_dtypes = pytest.importorskip("ml_dtypes")
 HALVES = [np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)]
 RNG = np.random.default_rng(0)
 NUMBERS = {
@@ -20,15 +20,6 @@ NUMBERS = {
     "transposed": RNG.standard_normal((4, 5, 6)).astype("f").transpose(2, 0, 1),
     "in pieces": RNG.standard_normal((40, 6)).astype("f")[::2, ::3],
 }
-
-
-@pytest.fixture(params=[0, 1, 2])
-def level(request):
-    """An instruction set that this machine has."""
-    if _C._set_kernel_level(request.param) != request.param:
-        pytest.skip("this machine has no such instructions")
-    yield request.param
-    _C._set_kernel_level(-1)
 
 
 def outcome(cast):

@@ -12,15 +12,6 @@ CALLS = 300
 TOLERANCE = {"f": 2e-4, "d": 1e-11}
 
 
-@pytest.fixture(params=[0, 1, 2])
-def level(request):
-    """An instruction set that this machine has."""
-    if _C._set_kernel_level(request.param) != request.param:
-        pytest.skip("this machine has no such instructions")
-    yield request.param
-    _C._set_kernel_level(-1)
-
-
 def drawn(rng):
     """The arrays and steps of a convolution that has places."""
     dims = int(rng.integers(1, 4))

@@ -12,15 +12,6 @@ LENGTHS = [0, 1, 2, 7, 15, 16, 17, 31, 33, 64, 100, 257]
 TOLERANCE = {"f": 2e-6, "d": 1e-14}
 
 
-@pytest.fixture(params=[0, 1, 2])
-def level(request):
-    """An instruction set that this machine has."""
-    if _C._set_kernel_level(request.param) != request.param:
-        pytest.skip("this machine has no such instructions")
-    yield request.param
-    _C._set_kernel_level(-1)
-
-
 def array(*shape, dtype="d"):
     return RNG.standard_normal(shape).astype(dtype)
 

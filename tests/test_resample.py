@@ -8,18 +8,9 @@ from meshes import line
 import dtensor.nn.functional as F
 from dtensor import _C, DTensor, Partial, Replicate, Shard, distribute_tensor, strict
 from dtensor.debug import CommDebugMode
-from dtensor.ops.model.resample import Sampling, resample, resampled, taps_of
+from dtensor.ops.model.resample import Sampling, resample, taps_of
 
 TOLERANCE = {"f": 1e-5, "d": 1e-13}
-
-
-@pytest.fixture(params=[0, 1, 2])
-def level(request):
-    """An instruction set that this machine has."""
-    if _C._set_kernel_level(request.param) != request.param:
-        pytest.skip("this machine has no such instructions")
-    yield request.param
-    _C._set_kernel_level(-1)
 
 
 def matrix(index, weights, length):
@@ -98,7 +89,7 @@ def test_it_sends_nothing_where_the_dim_is_whole(ranks, placement):
         else:
             x = distribute_tensor(whole, mesh, [placement])
         with strict(), CommDebugMode() as comm:
-            out = resampled(x, 1, how)
+            out = resample(x, 1, how)
         assert comm.get_total_counts() == 0
         assert mesh.size() == 1 or list(out.placements) == [placement]
         expected = np.einsum("kl,nlm->nkm", matrix(index, weights, 4), whole)

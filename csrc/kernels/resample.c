@@ -12,12 +12,6 @@ typedef struct {
     dt_team_part *out, *back; /* of pieces */
 } loops;
 
-static inline int64_t
-least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 #define LOOPS "kernels/resample_loops.h"
 #include "kernels/levels.h"
 

@@ -10,7 +10,7 @@ from dtensor.ops._make.autocast import in_single
 from dtensor.ops._make.composite import as_dtype
 from dtensor.ops._make.halves import is_half
 from dtensor.ops.model.pool import adaptive_avg_pool1d, adaptive_avg_pool2d
-from dtensor.ops.model.resample import Sampling, resampled
+from dtensor.ops.model.resample import Sampling, resample
 
 __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 
@@ -172,7 +172,7 @@ def interpolate(
         if length != n or (factor is not None and factor != 1):
             corners = bool(align_corners)
             how = Sampling(mode, length, n, factor, corners, antialias)
-            x = resampled(x, dim + 2, how)
+            x = resample(x, dim + 2, how)
     x = as_dtype(x, dtype)
     return x if x is not input else input * 1
 

@@ -1,7 +1,8 @@
 """Resampling a dim: its elements are weighted sums of a few of those that there were.
 
-The dim is whole; others may be cut, or the array a sum that is pending. What brings a
-gradient back is the transposed matrix of weights.
+Other dims may be cut, or the array a sum that is pending; where the dim itself is cut,
+elements are taken for each tap. What brings a gradient back is the transposed matrix of
+weights.
 """
 
 import functools
@@ -16,7 +17,7 @@ from dtensor.ops._make.kernel import DIRECT
 from dtensor.ops._make.operator import Operand, call, letters, operator
 from dtensor.ops._make.words import Answer, rule
 
-__all__ = ["Sampling", "resampled", "taps_of"]
+__all__ = ["Sampling", "resample", "taps_of"]
 
 Array = npt.NDArray[Any]
 Taps = tuple[Array, Array]  # which elements, and their weights: (taps, length)
@@ -127,8 +128,16 @@ def _answer(name: str, x: Operand, dim: int, how: Sampling, back: bool) -> Answe
     return rule([given], [made], "0"), kernel, x.dtype
 
 
-@operator(name="resample")
-def resample(input: Operand, dim: int, how: Sampling) -> Answer:  # noqa: A002
+@operator
+def resample(
+    input: Operand,  # noqa: A002
+    dim: int,
+    how: Sampling,
+) -> Answer | Callable[..., Any]:
+    """Return sums of elements along a dim, weighted; a dim that is cut stays so."""
+    cut = input.layout is not None and input.layout.is_cut(dim)
+    if cut or input.dtype not in DIRECT:
+        return _by_taps
     return _answer("resample", input, dim, how, back=False)
 
 
@@ -141,11 +150,8 @@ resample.vjp(lambda grad, _out, _input, dim, how: resample_back(grad, dim, how))
 resample_back.vjp(lambda grad, _out, _grad, dim, how: resample(grad, dim, how))
 
 
-def resampled(x: Any, dim: int, how: Sampling) -> Any:
-    """Return sums of elements along a dim, weighted; a dim that is cut stays so."""
-    cut = isinstance(x, _C.DTensor) and any(p.is_shard(dim) for p in x.placements)
-    if x.dtype in DIRECT and not cut:
-        return resample(x, dim, how)
+def _by_taps(x: Any, dim: int, how: Sampling) -> Any:
+    """Add up arrays of the elements under each tap."""
     index, weights = taps_of(how, np.dtype(x.dtype))
     if len(index) == 1:
         return np.take(x, index[0], axis=dim)
