@@ -8,6 +8,7 @@ failed prints where, and ends the whole run.
 import contextlib
 import faulthandler
 import functools
+import gc
 import math
 import os
 import signal
@@ -112,6 +113,12 @@ def pytest_collection_modifyitems(
         left = {*others}
         items[:] = [item for item in items if item not in left]
     items.sort(key=lambda item: not item.nodeid.partition("::")[0].endswith(LONG))
+
+
+def pytest_collection_finish() -> None:
+    """The tests stay: no collection of garbage looks at them again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -1,10 +1,24 @@
 """Operators that stand in front of functions: what both give is compared."""
 
+import itertools
 import sys
 
 import numpy as np
+import pytest
+from slow import slow
 
 from dtensor import _C
+
+# Half of the pairs of placement and dtype, each of both in some; the other half.
+in_turn = pytest.mark.parametrize("turn", [0, slow(1)])
+
+
+def pairs(turn, places, dtypes):
+    """Every other pair; a bool is no addend."""
+    for k, (place, dtype) in enumerate(itertools.product(places, dtypes)):
+        added = place is not None and place.is_partial() and dtype == "bool"
+        if k % 2 == turn and not added:
+            yield place, dtype
 
 
 def fronts(table):

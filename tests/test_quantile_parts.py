@@ -183,12 +183,14 @@ def test_weighted_quantiles_are_numpys(ranks, in_parts, dtype):
                 for q in (0.3, 0, [0.0, 0.25, 1.0], [[0.5], [1.0]]):
                     options = WEIGHTED | {"keepdims": k % 2 == 0}
                     want = np.quantile(whole, q, weights=weights, **options)
-                    w = distribute_tensor(weights, line(), [Shard(0)])
-                    for known in (weights, weights.tolist(), w):
-                        same(np.quantile(x, q, weights=known, **options), want)
+                    known = [distribute_tensor(weights, line(), [Shard(0)])]
+                    if length == 61:
+                        known += [weights, weights.tolist()]
+                    for w in known:
+                        same(np.quantile(x, q, weights=w, **options), want)
                         many = np.multiply(q, 100)
                         same(
-                            np.nanpercentile(x, many, weights=known, **options),
+                            np.nanpercentile(x, many, weights=w, **options),
                             np.nanpercentile(whole, many, weights=weights, **options),
                         )
 

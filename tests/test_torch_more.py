@@ -34,41 +34,6 @@ def same(got, want, rtol=1e-10):
     return got.shape == np.shape(want) and np.allclose(got, want, rtol, 1e-12)
 
 
-# --- special functions ----------------------------------------------------------------
-
-PLACES = np.array([-2.5, -1.2, -0.3, 0.1, 0.5, 1.0, 3.7, 20.0, 150.0])
-
-
-def test_gamma_functions_are_those_of_the_standard_library():
-    logs = [math.lgamma(x) for x in PLACES]
-    assert same(torch.lgamma(t(PLACES)), logs)
-    assert torch.lgamma(torch.arange(1, 4)).dtype == torch.float32
-    x = torch.tensor(PLACES, requires_grad=True)
-    torch.lgamma(x).sum().backward()
-    assert same(x.grad, torch.digamma(t(PLACES)), 1e-8)
-    x.grad = None
-    torch.digamma(x).sum().backward()
-    assert same(x.grad, torch.polygamma(1, t(PLACES)), 1e-7)
-    assert same(torch.digamma(t([1.0])), [-0.5772156649015329], 1e-6)
-    assert same(torch.polygamma(3, t([1.0])), [math.pi**4 / 15], 1e-6)
-    assert same(torch.mvlgamma(t([5.0]), 1), [math.lgamma(5)], 1e-6)
-    assert torch.lgamma(t([0.0, -1.0, math.inf])).tolist() == [math.inf] * 3
-    with pytest.raises(RuntimeError, match="negative n"):
-        torch.polygamma(-1, t(PLACES))
-
-
-def test_the_inverse_of_erf_is_one():
-    y = np.array([-0.9999, -0.7, 0.0, 0.2, 0.999999])
-    found = torch.erfinv(t(y))
-    assert same(torch.erf(found), y)
-    assert torch.erfinv(t([1.0, -1.0])).tolist() == [math.inf, -math.inf]
-    assert torch.isnan(torch.erfinv(t([1.5]))).all()
-    x = torch.tensor([0.3], requires_grad=True)
-    x.erfinv().sum().backward()
-    slope = math.sqrt(math.pi) / 2 * math.exp(float(x.detach().erfinv()) ** 2)
-    assert same(x.grad, [slope], 1e-5)
-
-
 # --- matrices -------------------------------------------------------------------------
 
 

@@ -27,7 +27,8 @@
  *     softshrink   x, by p0 closer to 0, or 0
  *     softsign     x / (1 + |x|)
  *     tanhshrink   x - tanh x
- *     erf          2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x */
+ *     erf          2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x
+ *     erfinv       the inverse of that; NaN beyond -1 and 1 */
 #define DT_ACTIVATIONS(X)                                                              \
     X(relu, 0)                                                                         \
     X(hardtanh, 2)                                                                     \
@@ -48,7 +49,8 @@
     X(softshrink, 1)                                                                   \
     X(softsign, 0)                                                                     \
     X(tanhshrink, 0)                                                                   \
-    X(erf, 0)
+    X(erf, 0)                                                                          \
+    X(erfinv, 0)
 
 typedef enum {
 #define DT_ACTIVATION_ENUM(name, numbers) DT_ACTIVATION_##name,
@@ -61,8 +63,8 @@ typedef enum {
 void dt_activation_run(dt_activation which, bool wide, void *out, const void *x,
                        const double *p, int64_t count);
 
-/* out[i] = g[i] f'(x[i]); of relu, sigmoid and tanh `x` is the result f(x). `out` may
- * be one of both. */
+/* out[i] = g[i] f'(x[i]); of relu, sigmoid, tanh and erfinv `x` is the result f(x).
+ * `out` may be one of both. */
 void dt_activation_backward(dt_activation which, bool wide, void *out, const void *g,
                             const void *x, const double *p, int64_t count);
 

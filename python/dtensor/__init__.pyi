@@ -224,6 +224,7 @@ __all__ = [
     "enable_grad",
     "equal",
     "erf",
+    "erfinv",
     "exp",
     "exp2",
     "expand",

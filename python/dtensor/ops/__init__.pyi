@@ -148,6 +148,7 @@ __all__ = [
     "empty_like",
     "equal",
     "erf",
+    "erfinv",
     "exp",
     "exp2",
     "expand",
@@ -2816,6 +2817,10 @@ def equal(
 def erf(x: _T) -> _T: ...
 @overload
 def erf(x: _Plain) -> _C.Tensor: ...
+@overload
+def erfinv(x: _T) -> _T: ...
+@overload
+def erfinv(x: _Plain) -> _C.Tensor: ...
 @overload
 def exp(
     x: _T,

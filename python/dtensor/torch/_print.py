@@ -75,7 +75,7 @@ class _Writer:
         low, high = np.abs(values).min(), np.abs(values).max()
         exponents, digits = _options["sci_mode"], _options["precision"]
         if exponents is None:
-            exponents = high / low > 1000 or high > 1e8 or low < 1e-4
+            exponents = low < high / 1000 or high > 1e8 or low < 1e-4
         if exponents:
             self.spec = f".{digits}e"
         elif (np.ceil(values) != values).any():

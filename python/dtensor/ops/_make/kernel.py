@@ -9,7 +9,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor.ops._make.halves import in_float32, is_half
 
-__all__ = ["DIRECT", "inexact", "kernel_for"]
+__all__ = ["DIRECT", "inexact", "kernel_for", "refuse_complex"]
 
 Array = npt.NDArray[Any]
 DType = np.dtype[Any]
@@ -26,6 +26,12 @@ def inexact(*dtypes: DType | None) -> DType:
     given = [dtype for dtype in dtypes if dtype is not None]
     found = np.result_type(*given) if given else np.dtype(np.float64)
     return np.dtype(np.float64) if found.kind in "biu" else found
+
+
+def refuse_complex(name: str, *dtypes: DType | None) -> None:
+    """Raise TypeError, for a function that is not defined for complex numbers."""
+    if inexact(*dtypes).kind == "c":
+        raise TypeError(f"{name} is not defined for complex numbers")
 
 
 def kernel_for(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dtensor._core.require import require
 from dtensor.ops._make.elementwise import broadcast
+from dtensor.ops._make.kernel import refuse_complex
 from dtensor.ops._make.operator import Operand, call, operator
 from dtensor.ops._make.words import Answer
 from dtensor.ops.elementwise.piecewise import where_
@@ -93,9 +94,11 @@ def _kernel(name: str) -> Callable[..., Array]:
 
 def _operator(name: str, count: int) -> Any:
     def of_one(x: Operand) -> Answer:
+        refuse_complex(name, x.dtype)
         return broadcast([x]), call(_kernel(name), x)
 
     def of_two(x: Operand, y: Operand) -> Answer:
+        refuse_complex(name, x.dtype, y.dtype)
         return broadcast([x, y]), call(_kernel(name), x, y)
 
     return operator((of_one, of_two)[count - 1], name=name, operands=count)

@@ -11,7 +11,7 @@ import numpy as np
 
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.elementwise import broadcast
-from dtensor.ops._make.kernel import inexact, kernel_for
+from dtensor.ops._make.kernel import inexact, kernel_for, refuse_complex
 from dtensor.ops._make.operator import Operand, Operator, call, operator
 from dtensor.ops._make.words import Answer
 from dtensor.ops.index.read import getitem
@@ -22,6 +22,7 @@ __all__ = [
     "celu",
     "elu",
     "erf",
+    "erfinv",
     "gelu",
     "glu",
     "hardshrink",
@@ -58,8 +59,8 @@ class _Form(NamedTuple):
 def _forward(x: Operand, form: _Form) -> Answer:
     """Return rule and call of an activation."""
     formula = FORMULAS[form.name]
-    if inexact(x.dtype).kind == "c" and not formula.complex:
-        raise TypeError(f"{form.name} is not defined for complex numbers")
+    if not formula.complex:
+        refuse_complex(form.name, x.dtype)
     kernel, dtype = kernel_for(form.name, [x.dtype], formula.value)
     rows = "increasing" if form.grows else None
     return broadcast([x], rows), call(kernel, x, *map(float, form.numbers)), dtype
@@ -281,6 +282,15 @@ def erf(x: Operand) -> _Form:
     """Return the error function: twice the probability that a normal number of variance
     1/2 is between 0 and `x`."""
     return _Form("erf", grows=True)
+
+
+@operator
+def erfinv(x: Operand) -> Answer:
+    """Return the inverse of the error function; NaN outside of -1 to 1."""
+    return _forward(x, _Form("erfinv"))
+
+
+erfinv.vjp(lambda grad, out, _x: activation_backward(grad, out, "erfinv"))
 
 
 def glu(x: Any, dim: int = -1) -> Any:

@@ -24,7 +24,7 @@ def activation_backward(grad: Operand, x: Operand, name: str, *numbers: Any) -> 
     grad : array_like
         The gradient of the result.
     x : array_like
-        The operand; of relu, sigmoid and tanh the result.
+        The operand; of relu, sigmoid, tanh and erfinv the result.
     name : str
         As in csrc/kernels/activation.h, with its `numbers`.
     """
@@ -90,6 +90,7 @@ CURVES: dict[str, Callable[..., Any]] = {
     "hardswish": lambda x: np.where(np.abs(x) < 3, 1 / 3, 0.0),
     "softsign": lambda x: -2 * np.sign(x) / (1 + np.abs(x)) ** 3,
     "tanhshrink": _tanhshrink,
+    "erfinv": lambda y: np.exp(y * y) * y * np.sqrt(np.pi),
     "erf": lambda x: np.exp(-x * x) * x * (-4 / np.sqrt(np.pi)),
 }
 

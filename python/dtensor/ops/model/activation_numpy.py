@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dtensor import _C
+
 __all__ = ["FORMULAS", "Formula"]
 
 Array = npt.NDArray[Any]
@@ -39,6 +41,11 @@ def _softplus(x: Array) -> Array:
 def _normal(x: Array) -> Array:
     """Return P(X <= x) of the normal distribution, in float64."""
     return np.asarray(np.vectorize(math.erfc, otypes="d")(-x / math.sqrt(2)) / 2)
+
+
+def _erfinv(x: Array) -> Array:
+    """Return the inverse of the error function, in float64."""
+    return np.asarray(_C.kernel("erfinv")(np.asarray(x, np.float64)))
 
 
 def _density(x: Array) -> Array:
@@ -128,6 +135,9 @@ FORMULAS: dict[str, Formula] = {
     "erf": Formula(
         lambda x: 1 - 2 * _normal(-math.sqrt(2) * x),
         lambda x: 2 / math.sqrt(math.pi) * np.exp(-x * x),
+    ),
+    "erfinv": Formula(
+        _erfinv, lambda y: math.sqrt(math.pi) / 2 * np.exp(y * y), of_result=True
     ),
     "tanhshrink": Formula(lambda x: x - np.tanh(x), lambda x: np.tanh(x) ** 2),
 }

@@ -12,7 +12,7 @@ import numpy as np
 
 from dtensor import _C
 from dtensor.ops._make.halves import in_float32, is_half
-from dtensor.ops._make.kernel import inexact, kernel_for
+from dtensor.ops._make.kernel import kernel_for, refuse_complex
 from dtensor.ops._make.operator import Operand, call, letters, operator
 from dtensor.ops._make.words import Answer, Words, group, rule
 from dtensor.ops.model.norm_numpy import BACKWARD, FORWARD
@@ -36,8 +36,7 @@ def norm(
     name: str, x: Operand, weights: Sequence[Operand | None], eps: float, dims: int
 ) -> Answer:
     """Return rule and call of a norm: of `dims` dims, or of groups of channels."""
-    if inexact(x.dtype).kind == "c":
-        raise TypeError(f"{name} is not defined for complex numbers")
+    refuse_complex(name, x.dtype)
     whole, affine = _words(name, x, dims)
     given = [w for w in weights if w is not None]
     dtypes = [w.dtype for w in given]

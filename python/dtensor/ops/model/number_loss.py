@@ -10,7 +10,7 @@ from dtensor import _C
 from dtensor._core.caller import warn
 from dtensor.ops._make.elementwise import broadcast
 from dtensor.ops._make.fallback import on_mesh
-from dtensor.ops._make.kernel import inexact, kernel_for
+from dtensor.ops._make.kernel import kernel_for, refuse_complex
 from dtensor.ops._make.operator import Operand, call, letters, operator
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.model import loss_numpy
@@ -82,8 +82,7 @@ def number_loss(
     reduction : {"none", "sum", "mean"}
     """
     dtypes = [x.dtype, target.dtype]
-    if inexact(*dtypes).kind == "c":
-        raise TypeError(f"{name}_loss is not defined for complex numbers")
+    refuse_complex(f"{name}_loss", *dtypes)
     if reduction == "none":
         kernel, dtype = kernel_for(f"{name}_loss", dtypes, loss_numpy.loss_run(name))
         return broadcast([x, target]), call(kernel, x, target, float(p)), dtype
