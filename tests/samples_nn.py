@@ -123,13 +123,19 @@ ONE_BY_ONE = [
         SUM,
         lambda x, dim=-1: halves(x, dim),
     ),
-    Sample(
-        "prelu", dtensor.prelu, "d5,7 d7", SUM, lambda x, w: np.where(x > 0, x, x * w)
-    ),
-    Sample(
-        "prelu", dtensor.prelu, "d5,7,2 d", SUM, lambda x, w: np.where(x > 0, x, x * w)
+    *each(
+        "prelu",
+        dtensor.prelu,
+        "d5,7 d7 | d5,7,2 d | f4,3,5,2 f3 | e3,4 e4 | d6 d1 | d3,4,2 d1 | l4,3 d3",
+        mode=SUM,
+        reference=lambda x, w: np.where(x > 0, x, x * slopes(x, w)),
     ),
 ]
+
+
+def slopes(x, w):
+    """A weight for each channel, beside the elements."""
+    return np.reshape(w, (-1,) + (1,) * (x.ndim - 2)) if w.size > 1 else np.ravel(w)
 
 
 def halves(x, dim):

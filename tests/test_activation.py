@@ -37,6 +37,7 @@ ALL = [
     (activation.softsign, ()),
     (activation.tanhshrink, ()),
     (activation.erf, ()),
+    (lambda x: activation.erfinv(x / 8), ()),
 ]
 IDS = [f"{f.__name__}{more}" for f, more in ALL]
 MORE = {
@@ -191,3 +192,21 @@ def test_a_sum_passes_as_the_gradient_and_not_as_the_operand(ranks):
         np.testing.assert_allclose(grad.full_tensor(), expected)
 
     ranks(body)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(3, 4, 5, 7), (2, 3, 600), (5, 21), (0, 3), (1, 1)])
+def test_slopes_of_channels(level, shape, dtype):
+    rng = np.random.default_rng(4)
+    x, grad = rng.normal(size=(2, *shape)).astype(dtype)
+    slope = rng.normal(size=shape[1]).astype(dtype)
+    x.ravel()[:3] = [0, np.inf, -np.inf][: x.size]
+    places = np.reshape(slope, (-1,) + (1,) * (len(shape) - 2))
+    given, weight = tensor(x).requires_grad_(), tensor(slope).requires_grad_()
+    found = dtensor.prelu(given, weight)
+    found.backward(tensor(grad))
+    np.testing.assert_array_equal(found.detach(), np.where(x > 0, x, x * places))
+    np.testing.assert_array_equal(given.grad, np.where(x > 0, grad, grad * places))
+    sums = np.where(x > 0, 0, grad * x).sum((0, *range(2, x.ndim)))
+    np.testing.assert_allclose(weight.grad, sums, 2e-5 if dtype == "float32" else 1e-13)
+    check(activation.prelu, "d2,3,2 d3")

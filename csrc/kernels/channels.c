@@ -10,11 +10,13 @@ typedef struct {
     void *sums, *products; /* sums: NULL if there is no g */
     void *out;
     const void *scale, *shift, *factor;
+    bool rectified;
 } job;
 
 typedef struct {
-    dt_team_part *sum; /* channels */
-    dt_team_part *mix; /* runs of places; with inner 1, samples */
+    dt_team_part *sum;     /* channels */
+    dt_team_part *mix;     /* runs of places; with inner 1, samples */
+    dt_team_part *rectify; /* the same */
 } loops;
 
 enum {
@@ -58,14 +60,39 @@ dt_channel_sums(bool wide, void *sums, void *products, const void *g,
     sum(wide, &(job){.of = of, .g = g, .sums = sums, .products = products});
 }
 
+/* Runs `part` for runs of places, or for samples. */
+static void
+run(dt_team_part *part, job *j)
+{
+    const dt_channels *of = j->of;
+    bool single = of->inner == 1;
+    dt_team_run(single ? of->samples : of->samples * of->channels,
+                1 + (single ? of->channels : of->inner) * EACH, part, j);
+}
+
 void
 dt_channel_mix(bool wide, void *out, const void *scale, const void *shift,
                const void *g, const void *factor, const dt_channels *of)
 {
-    job j = {
-        .of = of, .g = g, .out = out, .scale = scale, .shift = shift, .factor = factor};
-    bool single = of->inner == 1;
-    dt_team_run(single ? of->samples : of->samples * of->channels,
-                1 + (single ? of->channels : of->inner) * EACH,
-                TABLE[dt_level()][wide]->mix, &j);
+    run(TABLE[dt_level()][wide]->mix,
+        &(job){.of = of,
+               .g = g,
+               .out = out,
+               .scale = scale,
+               .shift = shift,
+               .factor = factor});
+}
+
+void
+dt_channel_rectify(bool wide, void *out, const void *slope, const void *g,
+                   const dt_channels *of)
+{
+    run(TABLE[dt_level()][wide]->rectify,
+        &(job){.of = of, .g = g, .out = out, .scale = slope});
+}
+
+void
+dt_channel_rectified(bool wide, void *sums, const void *g, const dt_channels *of)
+{
+    sum(wide, &(job){.of = of, .g = g, .products = sums, .rectified = true});
 }

@@ -32,4 +32,13 @@ void dt_channel_sums(bool wide, void *sums, void *products, const void *g,
 void dt_channel_mix(bool wide, void *out, const void *scale, const void *shift,
                     const void *g, const void *factor, const dt_channels *of);
 
+/* Rectified: only elements that are not above 0 are scaled. `mean` of these is NULL.
+ *
+ *     out = x > 0 ? x : x slope[c]
+ *     out = x > 0 ? g : g slope[c], its gradient, if there is `g`
+ *     sums[c] = the sum of g x where x is not above 0: the gradient of `slope` */
+void dt_channel_rectify(bool wide, void *out, const void *slope, const void *g,
+                        const dt_channels *of);
+void dt_channel_rectified(bool wide, void *sums, const void *g, const dt_channels *of);
+
 #endif

@@ -3,6 +3,7 @@
 #define run_sums K(run_sums)
 #define column_sums K(column_sums)
 #define mixed K(mixed)
+#define scaled K(scaled)
 #define number_of K(number_of)
 
 /* What a channel has, in double. */
@@ -19,20 +20,24 @@ number_of(const void *vector, int64_t channel)
 /* --- sums --- */
 
 /* Takes a vector of numbers from place `from` on, of which there are `left`, into sum and
- * product; without g, squares. */
+ * product; without g, squares; none above 0 if they are rectified. */
 #define TAKE(sum, product, from, mean, left)                                           \
     do {                                                                               \
         vec off = v_get((const REAL *)of->x + (from), left) - (mean);                  \
         vec grad = g == NULL ? off : v_get(g + (from), left);                          \
+        if (rectified)                                                                 \
+            off = v_select(off > 0, v_splat(0), off);                                  \
         sum += grad;                                                                   \
         product += v_part(grad * off, left);                                           \
     } while (0)
 
 /* Adds runs of places: of `rows` samples, from number `first` on. */
 V_INLINE void
-run_sums(total *t, const dt_channels *of, const REAL *g, int64_t first, REAL mean,
-         int rows)
+run_sums(total *t, const job *j, int64_t first, REAL mean, int rows)
 {
+    const dt_channels *of = j->of;
+    const REAL *g = j->g;
+    bool rectified = j->rectified;
     int64_t step = of->channels * of->inner;
     for (int64_t at = 0; at < of->inner; at += BLOCK) {
         int64_t end = least(at + BLOCK, of->inner);
@@ -51,9 +56,12 @@ run_sums(total *t, const dt_channels *of, const REAL *g, int64_t first, REAL mea
 
 /* The sums of `left` channels that are single numbers, from channel `c` on. */
 V_INLINE void
-column_sums(total *t, const dt_channels *of, const REAL *g, int64_t c, int64_t left)
+column_sums(total *t, const job *j, int64_t c, int64_t left)
 {
-    vec mean = v_get((const REAL *)of->mean + c, left);
+    const dt_channels *of = j->of;
+    const REAL *g = j->g;
+    bool rectified = j->rectified;
+    vec mean = of->mean == NULL ? v_splat(0) : v_get((const REAL *)of->mean + c, left);
     for (int64_t at = 0; at < of->samples; at += BLOCK) {
         int64_t end = least(at + BLOCK, of->samples);
         vec sum = v_splat(0), product = sum;
@@ -71,7 +79,6 @@ K(sum)(void *work, int64_t begin, int64_t end)
 {
     const job *j = work;
     const dt_channels *of = j->of;
-    const REAL *g = j->g;
     bool single = of->inner == 1;
     begin *= single ? COLUMNS : 1;
     end = single ? least(end * COLUMNS, of->channels) : end;
@@ -79,14 +86,14 @@ K(sum)(void *work, int64_t begin, int64_t end)
         total t[LANES] = {{0, 0}};
         count = single ? least(LANES, end - c) : 1;
         if (single) {
-            column_sums(t, of, g, c, end - c);
+            column_sums(t, j, c, end - c);
         } else {
             REAL mean = number_of(of->mean, c);
             int64_t n = 0;
             for (; n + ROWS <= of->samples; n += ROWS)
-                run_sums(t, of, g, (n * of->channels + c) * of->inner, mean, ROWS);
+                run_sums(t, j, (n * of->channels + c) * of->inner, mean, ROWS);
             for (; n < of->samples; n++)
-                run_sums(t, of, g, (n * of->channels + c) * of->inner, mean, 1);
+                run_sums(t, j, (n * of->channels + c) * of->inner, mean, 1);
         }
         for (int64_t k = 0; k < count; k++) {
             if (j->sums != NULL)
@@ -129,16 +136,36 @@ mixed(const job *j, int64_t at, int64_t c, int64_t count, bool single)
     }
 }
 
-TARGET static void
-K(mix)(void *work, int64_t begin, int64_t end)
+/* Numbers above 0 stay, others are scaled; of those of g, if there are any. */
+V_INLINE void
+scaled(const job *j, int64_t at, int64_t c, int64_t count, bool single)
 {
-    const job *j = work;
-    int64_t channels = j->of->channels, inner = j->of->inner;
-    for (int64_t r = begin; r < end; r++)
-        if (inner == 1)
-            mixed(j, r * channels, 0, channels, true);
-        else
-            mixed(j, r * inner, r % channels, inner, false);
+    const REAL *x = (const REAL *)j->of->x + at;
+    const REAL *y = j->g == NULL ? x : (const REAL *)j->g + at;
+    const REAL *slopes = (const REAL *)j->scale + c;
+    vec slope = v_splat(*slopes);
+    for (int64_t i = 0; i < count; i += LANES) {
+        vec from = v_get(y + i, count - i);
+        if (single)
+            slope = v_get(slopes + i, count - i);
+        vec to = v_select(v_get(x + i, count - i) > 0, from, from * slope);
+        v_put((REAL *)j->out + at + i, to, count - i);
+    }
 }
 
-static const loops K(TABLE) = {K(sum), K(mix)};
+#define RUNS(name, run)                                                                \
+    TARGET static void K(name)(void *work, int64_t begin, int64_t end)                 \
+    {                                                                                  \
+        const job *j = work;                                                           \
+        int64_t channels = j->of->channels, inner = j->of->inner;                      \
+        for (int64_t r = begin; r < end; r++)                                          \
+            if (inner == 1)                                                            \
+                run(j, r *channels, 0, channels, true);                                \
+            else                                                                       \
+                run(j, r *inner, r % channels, inner, false);                          \
+    }
+
+RUNS(mix, mixed)
+RUNS(rectify, scaled)
+
+static const loops K(TABLE) = {K(sum), K(mix), K(rectify)};

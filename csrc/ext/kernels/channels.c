@@ -17,7 +17,7 @@ channels_of(dt_channels *of, const ext_kernel *kernel, PyArrayObject *x,
     for (int d = 2; d < PyArray_NDIM(x); d++)
         of->inner *= PyArray_DIM(x, d);
     of->x = PyArray_DATA(x);
-    of->mean = PyArray_DATA(mean);
+    of->mean = mean == NULL ? NULL : PyArray_DATA(mean);
     for (int k = -1; k < count; k++) {
         PyArrayObject *vector = k < 0 ? mean : others[k];
         if (vector != NULL && PyArray_SIZE(vector) != of->channels)
@@ -105,9 +105,50 @@ run_mix(const ext_kernel *kernel, const ext_argument *given, bool wide)
     return (PyObject *)out;
 }
 
+/* x, slope; g, x, slope for the gradient of x */
+static PyObject *
+run_rectify(const ext_kernel *kernel, const ext_argument *given, bool wide)
+{
+    bool back = kernel->takes[2] != '\0';
+    PyArrayObject *x = given[back].array, *slope = given[back + 1].array;
+    PyArrayObject *g = back ? given[0].array : NULL;
+    dt_channels of;
+    if (channels_of(&of, kernel, x, NULL, &slope, 1) < 0 ||
+        (back && ext_kernel_check(kernel, g, x) < 0))
+        return NULL;
+    PyArrayObject *out = ext_kernel_like(x, wide);
+    if (out == NULL)
+        return NULL;
+    PyThreadState *state = ext_kernel_begin(PyArray_SIZE(x));
+    dt_channel_rectify(wide, PyArray_DATA(out), PyArray_DATA(slope), data_of(g), &of);
+    ext_kernel_end(state);
+    return (PyObject *)out;
+}
+
+/* g, x */
+static PyObject *
+run_rectified(const ext_kernel *kernel, const ext_argument *given, bool wide)
+{
+    PyArrayObject *g = given[0].array, *x = given[1].array;
+    dt_channels of;
+    if (ext_kernel_check(kernel, g, x) < 0 ||
+        channels_of(&of, kernel, x, NULL, NULL, 0) < 0)
+        return NULL;
+    PyArrayObject *sums = vector_of(&of, wide);
+    if (sums == NULL)
+        return NULL;
+    PyThreadState *state = ext_kernel_begin(PyArray_SIZE(x));
+    dt_channel_rectified(wide, PyArray_DATA(sums), PyArray_DATA(g), &of);
+    ext_kernel_end(state);
+    return (PyObject *)sums;
+}
+
 const ext_kernel ext_channel_kernels[] = {
     {"channel_squares", "xx", run_squares, 0},
     {"channel_sums", "xxx", run_sums, 0},
     {"channel_mix", "xxxooo", run_mix, 0},
+    {"prelu", "xx", run_rectify, 0},
+    {"prelu_backward", "xxx", run_rectify, 0},
+    {"prelu_sums", "xx", run_rectified, 0},
     {0},
 };

@@ -17,6 +17,7 @@ from dtensor.ops._make.words import Answer
 from dtensor.ops.index.read import getitem
 from dtensor.ops.model.activation_gradient import activation_backward
 from dtensor.ops.model.activation_numpy import FORMULAS
+from dtensor.ops.model.rectified import rectified
 
 __all__ = [
     "celu",
@@ -128,15 +129,18 @@ def prelu(x: Any, weight: Any) -> Any:
     RuntimeError
         If there are other numbers of weights than channels.
     """
+    channels = x.shape[1] if x.ndim > 1 else 1
     if weight.ndim and weight.size > 1:
-        channels = x.shape[1] if x.ndim > 1 else 1
         if weight.ndim != 1 or weight.shape[0] != channels:
             raise RuntimeError(
                 "Mismatch of parameter numbers and input channel size. Found parameter "
                 f"numbers = {int(weight.size)} and channel size = {channels}."
             )
-        weight = np.reshape(weight, (channels,) + (1,) * (x.ndim - 2))
-    return np.where(x > 0, x, x * weight)
+    else:
+        weight = np.broadcast_to(np.reshape(weight, (1,)), (channels,))
+    if x.ndim < 2:
+        return np.reshape(rectified(np.reshape(x, (-1, 1)), weight), x.shape)
+    return rectified(x, weight)
 
 
 @_activation
