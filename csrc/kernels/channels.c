@@ -74,13 +74,12 @@ void
 dt_channel_mix(bool wide, void *out, const void *scale, const void *shift,
                const void *g, const void *factor, const dt_channels *of)
 {
-    run(TABLE[dt_level()][wide]->mix,
-        &(job){.of = of,
-               .g = g,
-               .out = out,
-               .scale = scale,
-               .shift = shift,
-               .factor = factor});
+    run(TABLE[dt_level()][wide]->mix, &(job){.of = of,
+                                             .g = g,
+                                             .out = out,
+                                             .scale = scale,
+                                             .shift = shift,
+                                             .factor = factor});
 }
 
 void

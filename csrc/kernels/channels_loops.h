@@ -143,7 +143,7 @@ scaled(const job *j, int64_t at, int64_t c, int64_t count, bool single)
     const REAL *x = (const REAL *)j->of->x + at;
     const REAL *y = j->g == NULL ? x : (const REAL *)j->g + at;
     const REAL *slopes = (const REAL *)j->scale + c;
-    vec slope = v_splat(*slopes);
+    vec slope = v_splat(single ? 0 : *slopes);
     for (int64_t i = 0; i < count; i += LANES) {
         vec from = v_get(y + i, count - i);
         if (single)
@@ -153,6 +153,8 @@ scaled(const job *j, int64_t at, int64_t c, int64_t count, bool single)
     }
 }
 
+/* (clang-format takes products for pointers.) */
+/* clang-format off */
 #define RUNS(name, run)                                                                \
     TARGET static void K(name)(void *work, int64_t begin, int64_t end)                 \
     {                                                                                  \
@@ -160,12 +162,14 @@ scaled(const job *j, int64_t at, int64_t c, int64_t count, bool single)
         int64_t channels = j->of->channels, inner = j->of->inner;                      \
         for (int64_t r = begin; r < end; r++)                                          \
             if (inner == 1)                                                            \
-                run(j, r *channels, 0, channels, true);                                \
+                run(j, r * channels, 0, channels, true);                               \
             else                                                                       \
-                run(j, r *inner, r % channels, inner, false);                          \
+                run(j, r * inner, r % channels, inner, false);                         \
     }
 
 RUNS(mix, mixed)
 RUNS(rectify, scaled)
+/* clang-format on */
 
 static const loops K(TABLE) = {K(sum), K(mix), K(rectify)};
+

@@ -90,8 +90,8 @@ polygamma_at(const polygamma *f, double x)
     if (x == floor(x))
         return f->n == 0 || isinf(x) ? NAN : f->sign * INFINITY;
     double at = x - rint(x), turned = 0;
-    double c = fabs(at) < 0.25 ? 1 / tan(M_PI * at)
-                               : tan(M_PI * (copysign(0.5, at) - at));
+    double c =
+        fabs(at) < 0.25 ? 1 / tan(M_PI * at) : tan(M_PI * (copysign(0.5, at) - at));
     for (int k = f->n + 1; k >= 0; k--)
         turned = turned * c + f->turned[k];
     return -f->sign * polygamma_right(f, 1 - x) - turned;
