@@ -172,4 +172,3 @@ RUNS(rectify, scaled)
 /* clang-format on */
 
 static const loops K(TABLE) = {K(sum), K(mix), K(rectify)};
-
