@@ -9,13 +9,15 @@
 extern const ext_kernel ext_softmax_kernels[], ext_attention_kernels[],
     ext_embedding_kernels[], ext_activation_kernels[], ext_norm_kernels[],
     ext_channel_kernels[], ext_loss_kernels[], ext_pool_kernels[], ext_total_kernels[],
-    ext_depthwise_kernels[], ext_resample_kernels[], ext_gamma_kernels[];
+    ext_depthwise_kernels[], ext_resample_kernels[], ext_gamma_kernels[],
+    ext_ctc_kernels[];
 
 static const ext_kernel *const TABLES[] = {
     ext_softmax_kernels,   ext_activation_kernels, ext_norm_kernels,
     ext_channel_kernels,   ext_attention_kernels,  ext_embedding_kernels,
     ext_loss_kernels,      ext_pool_kernels,       ext_total_kernels,
     ext_depthwise_kernels, ext_resample_kernels,   ext_gamma_kernels,
+    ext_ctc_kernels,
 };
 
 typedef struct {

@@ -107,10 +107,11 @@ def ctc_loss(
     lengths = _numbers("target_lengths", target_lengths, count, most)
     if labels.ndim == 1:
         labels = _rows(labels, lengths)
-    if labels.size and (labels.min() < 0 or labels.max() >= classes):
+    known = labels[np.arange(labels.shape[1]) < lengths[:, None]]
+    if known.size and (known.min() < 0 or known.max() >= classes):
         raise RuntimeError(
             f"ctc_loss: targets must be from 0 to {classes - 1}, got "
-            f"{labels.min()} to {labels.max()}"
+            f"{known.min()} to {known.max()}"
         )
     found = ctc(log_probs, labels, times, lengths, blank, zero_infinity)
     if zero_infinity:
