@@ -34,6 +34,9 @@ class FunctionCtx:
         """Keep tensors, or None, until backward."""
         self._saved = tensors
 
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep tensors for a `jvp`, which nobody calls: there is no forward mode."""
+
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """The saved tensors; RuntimeError if one was written to since."""

@@ -1,6 +1,8 @@
 """Parameters in a list and in a dict, which may also hold other objects."""
 
-from collections.abc import Iterable, Iterator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 from typing import Any, Self
 
 from dtensor._C import Tensor
@@ -178,21 +180,25 @@ class ParameterDict(Module):
 
     def copy(self) -> "ParameterDict":
         """Return a new container with the same objects."""
-        return ParameterDict(dict(self.items()))
+        return ParameterDict(self)
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> "ParameterDict":
         """Return a new container with one value for all `keys`."""
         return ParameterDict((key, default) for key in keys)
 
     def update(self, parameters: Any) -> None:
-        """Add values from a mapping or from pairs.
+        """Add values from a mapping or from pairs; those of a plain dict are sorted.
 
         Raises
         ------
         TypeError, ValueError
             If it is neither.
         """
-        for key, value in _pairs("ParameterDict", parameters):
+        pairs = _pairs("ParameterDict", parameters)
+        ordered = OrderedDict, ParameterDict
+        if isinstance(parameters, Mapping) and not isinstance(parameters, ordered):
+            pairs = sorted(pairs, key=itemgetter(0))
+        for key, value in pairs:
             self[key] = value
 
     def __or__(self, other: Any) -> "ParameterDict":

@@ -5,6 +5,7 @@ Ranks that make the same draws get the same random numbers: see `dtensor.random`
 """
 
 import math
+from collections import UserList, deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -56,6 +57,11 @@ def _on(x: _C.Tensor, device: str | None, requires_grad: bool = False) -> _C.Ten
     return x.requires_grad_() if requires_grad else x
 
 
+def _listed(data: Any) -> Any:
+    """Return a list of a sequence that is no array, such as a deque."""
+    return list(data) if isinstance(data, deque | UserList) else data
+
+
 def tensor(
     data: Any,
     *,
@@ -78,6 +84,7 @@ def tensor(
     pin_memory : bool
         Ignored.
     """
+    data = _listed(data)
     return _on(_C.tensor(data, dtype_of_list(data, dtype)), device, requires_grad)
 
 
@@ -87,6 +94,7 @@ def as_tensor(
     """Return a tensor that shares the memory of data if possible: see `tensor`."""
     if isinstance(data, _C.Tensor) and dtype is None and device is None:
         return data.as_torch()
+    data = _listed(data)
     return _on(_C.as_tensor(data, dtype_of_list(data, dtype)), device)
 
 
@@ -280,10 +288,26 @@ def arange(start: Any, end: Any = None, step: Any = 1, **options: Any) -> _C.Ten
 def linspace(start: float, end: float, steps: int, **options: Any) -> _C.Tensor:
     """Return `steps` numbers from `start` to `end`, both included: see `empty`."""
     start, end = _number(start), _number(end)
-    kind = options.get("dtype")
-    if kind is None or np.dtype(numpy_dtype(kind)).kind not in "ui":
+    kind = np.dtype(numpy_dtype(options.get("dtype")) or _C.get_default_dtype())
+    if kind in (np.float32, np.float64):
+        return in_order(
+            _spaced_floats(kind.type(start), kind.type(end), steps), **options
+        )
+    if kind.kind not in "ui":
         return in_order(np.linspace(start, end, steps), **options)
     return in_order(_spaced(int(start), int(end), steps, (steps + 1) // 2), **options)
+
+
+def _spaced_floats(start: Any, end: Any, steps: int) -> npt.NDArray[Any]:
+    """Return PyTorch's bits: the step is rounded, and its product is not."""
+    if steps < 2:
+        return np.full(steps, start)
+    step, place = (
+        np.longdouble((end - start) / type(start)(steps - 1)),
+        np.arange(steps),
+    )
+    near, far = start + step * place, end - step * (steps - 1 - place)
+    return np.where(place < steps // 2, near, far).astype(type(start))
 
 
 def _spaced(start: int, end: int, steps: int, first: int) -> npt.NDArray[Any]:

@@ -4,6 +4,7 @@ They are still what NumPy raises, too.
 """
 
 import functools
+import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from types import FunctionType
@@ -92,6 +93,26 @@ def spoken(
 set_speaker(spoken)
 
 
+_NUMPYS = {"axis": "dim", "keepdims": "keepdim"}  # what PyTorch takes for its names
+
+
+@functools.cache
+def _names(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(inspect.signature(function).parameters)
+
+
+def _renamed(
+    options: Mapping[str, Any], function: Callable[..., Any]
+) -> dict[str, Any]:
+    """Return arguments by PyTorch's names, where the function has those alone."""
+    names = _names(function)
+    return {
+        name if name in names or to not in names else to: value
+        for name, value in options.items()
+        for to in [_NUMPYS.get(name, name)]
+    }
+
+
 def refuses(
     name: str,
     function: Callable[..., Any],
@@ -110,6 +131,8 @@ def refuses(
 
     @functools.wraps(function)
     def answer(*args: Any, **options: Any) -> Any:
+        if not _NUMPYS.keys().isdisjoint(options):
+            options = _renamed(options, function)
         try:
             if check is not None:
                 check(*args, **options)

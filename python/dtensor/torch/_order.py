@@ -10,7 +10,6 @@ import numpy as np
 
 from dtensor import ops as _ops
 from dtensor.ops._make.step import one_step
-from dtensor.torch._promotion import default_dtype
 from dtensor.torch._reduce import at, summed
 from dtensor.torch._returned import TYPES, Picked
 from dtensor.torch._types import keeps, numpy_dtype
@@ -255,7 +254,10 @@ def unique(
 
 @keeps
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """Return how often each number occurs, or the sums of weights."""
-    if weights is not None and np.dtype(weights.dtype).kind != "f":
-        weights = ops.astype(weights, default_dtype())
-    return ops.bincount(input, weights, minlength)
+    """Return how often each number occurs, or the sums of weights: of float32 in it,
+    of others in float64."""
+    if weights is None:
+        return ops.bincount(input, None, minlength)
+    narrow = np.dtype(weights.dtype) == np.float32
+    found = ops.bincount(input, ops.astype(weights, np.float64), minlength)
+    return ops.astype(found, np.float32) if narrow else found

@@ -2,7 +2,6 @@
 and those that it lacks."""
 
 import math
-from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -349,15 +348,18 @@ def range(start: float = 0, end: Any = None, step: float = 1, **options: Any) ->
     return _create.tensor(start + step * np.arange(count), **options)
 
 
-def _window(formula: Any, name: str) -> Any:
+def _window(formula: Any, name: str, *names: str) -> Any:
     @takes(_create._new)
     def window(
         window_length: int, periodic: bool = True, *shape: Any, **options: Any
     ) -> Any:
+        named = {each: options.pop(each) for each in names if each in options}
         dtype = numpy_dtype(options.pop("dtype", None)) or _C.get_default_dtype()
         length = int(window_length)
         count = length + (periodic and length > 1)
-        values = np.ones(min(length, 1)) if length < 2 else formula(count, *shape)
+        values = (
+            np.ones(min(length, 1)) if length < 2 else formula(count, *shape, **named)
+        )
         for ignored in ("layout", "pin_memory"):
             options.pop(ignored, None)
         return _create.tensor(values[:length], dtype=dtype, **options)
@@ -371,11 +373,11 @@ def _window(formula: Any, name: str) -> Any:
 
 
 def _cosines(*weights: float) -> Any:
-    def formula(count: int, *shape: float) -> Any:
+    def formula(count: int, *shape: float, **named: float) -> Any:
         angle = 2 * np.pi * np.arange(count) / (count - 1)
-        given: Sequence[float] = weights
-        if len(weights) == 2 and shape:
-            given = (shape[0], shape[1] if len(shape) > 1 else 0.46)
+        given = [*shape, *weights[len(shape) :]]
+        for k, each in enumerate(("alpha", "beta")):
+            given[k] = named.get(each, given[k])
         terms = enumerate(given)
         return np.add.reduce([(-1) ** k * w * np.cos(k * angle) for k, w in terms])
 
@@ -383,7 +385,9 @@ def _cosines(*weights: float) -> Any:
 
 
 hann_window = _window(_cosines(0.5, 0.5), "hann_window")
-hamming_window = _window(_cosines(0.54, 0.46), "hamming_window")
+hamming_window = _window(_cosines(0.54, 0.46), "hamming_window", "alpha", "beta")
 blackman_window = _window(_cosines(0.42, 0.5, 0.08), "blackman_window")
 bartlett_window = _window(lambda n: np.bartlett(n), "bartlett_window")
-kaiser_window = _window(lambda n, beta=12.0: np.kaiser(n, beta), "kaiser_window")
+kaiser_window = _window(
+    lambda n, beta=12.0: np.kaiser(n, beta), "kaiser_window", "beta"
+)

@@ -22,17 +22,19 @@ __all__ = [
     "atleast_3d",
     "broadcast_tensors",
     "cat",
-    "concat",
     "complex",
+    "concat",
     "concatenate",
     "diag",
     "diagonal",
+    "dsplit",
     "flatten",
     "flip",
     "fliplr",
     "flipud",
     "frac",
     "gather",
+    "hsplit",
     "masked_select",
     "meshgrid",
     "nan_to_num",
@@ -54,6 +56,7 @@ __all__ = [
     "triu",
     "view_as_complex",
     "view_as_real",
+    "vsplit",
 ]
 
 
@@ -169,12 +172,20 @@ def rot90(input: Any, k: int = 1, dims: Sequence[int] = (0, 1)) -> Any:
 
 
 def repeat_interleave(
-    input: Any, repeats: Any, dim: int | None = None, *, output_size: int | None = None
+    input: Any = None,
+    repeats: Any = None,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
 ) -> Any:
     """Repeat each element, or slices along a dim; None: of the flattened input.
 
-    `output_size`, which PyTorch would otherwise count, is ignored.
+    Of `repeats` alone, each place in it is repeated. `output_size`, which PyTorch would
+    otherwise count, is ignored.
     """
+    if input is None or repeats is None:
+        repeats = input if repeats is None else repeats
+        input = ops.cumsum(ops.ones_like(repeats), dtype=np.dtype(repeats.dtype)) - 1
     counts = np.asarray(repeats) if isinstance(repeats, Tensor) else repeats
     return ops.repeat(input, counts, dim)
 
@@ -244,6 +255,17 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> Any:
     if isinstance(places, Tensor):
         places = places.tolist()
     return ops.tensor_split(input, places, dim)
+
+
+def _parts(function: Any) -> Any:
+    @functools.wraps(function)
+    def answer(input: Any, indices_or_sections: Any) -> Any:
+        return tuple(function(input, indices_or_sections))
+
+    return answer
+
+
+hsplit, vsplit, dsplit = map(_parts, (ops.hsplit, ops.vsplit, ops.dsplit))
 
 
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:

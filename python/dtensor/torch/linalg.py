@@ -79,6 +79,7 @@ tensorsolve = _linalg.tensorsolve
 vander = _linalg.vander
 vector_norm = _linalg.vector_norm
 _errors.speak(globals(), [name for name in __all__ if name != "norm"])
+norm = _errors.refuses("norm", norm)
 _of_vectors: dict[str, Any] = {"vector_norm": vector_norm}
 _measures.direct(_of_vectors)
 globals().update(_of_vectors)

@@ -219,8 +219,8 @@ def eigvalsh(a: Operand, UPLO: str = "L") -> Answer | Step:
     return _square(a, "n"), call(np.linalg.eigvalsh, a, UPLO)
 
 
-def _eigvalsh_back(grad: Any, _out: Any, a: Any, uplo: str = "L") -> Any:
-    return back.of_eigvalsh(grad, eigh(a, uplo)[1])
+def _eigvalsh_back(grad: Any, _out: Any, a: Any, UPLO: str = "L") -> Any:  # noqa: N803
+    return back.of_eigvalsh(grad, eigh(a, UPLO)[1])
 
 
 eigvalsh.vjp(_eigvalsh_back)

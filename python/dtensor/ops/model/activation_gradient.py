@@ -76,7 +76,7 @@ def _tanhshrink(x: Any) -> Any:
     return 2 * t * (1 - t * t)
 
 
-# Of what has none but 0, nothing stands here.
+# What is 0 everywhere does not stand here.
 CURVES: dict[str, Callable[..., Any]] = {
     "sigmoid": lambda y: 1 - 2 * y,
     "tanh": lambda y: -2 * y,
@@ -96,7 +96,9 @@ CURVES: dict[str, Callable[..., Any]] = {
 
 
 def _twice(grad: Any, first: Any, x: Any, name: str, numbers: tuple[float, ...]) -> Any:
-    return grad * first * CURVES[name](x, *numbers) if name in CURVES else None
+    if name not in CURVES:
+        return np.zeros_like(x)
+    return grad * first * CURVES[name](x, *numbers)
 
 
 activation_backward.vjp(

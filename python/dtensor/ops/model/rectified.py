@@ -79,7 +79,7 @@ rectified.vjp(
 )
 rectified_backward.vjp(
     lambda grad, _out, _g, x, slope: rectified_backward(grad, x, slope),
-    None,
+    lambda _grad, _out, _g, x, _slope: np.zeros_like(x),
     lambda grad, _out, g, x, _slope: gathered(np.where(x > 0, 0, grad * g)),
 )
 rectified_sums.vjp(

@@ -20,6 +20,15 @@ def _places(inputs: Any) -> Any:
     return tuple(range(len(inputs))) if isinstance(inputs, tuple) else 0
 
 
+def _known(inputs: Any, create_graph: bool) -> Any:
+    """Return inputs that results are recorded for, if they are to be."""
+
+    def recorded(x: Any) -> Any:
+        return x if x.requires_grad else x.detach().requires_grad_()
+
+    return mapped(inputs, _C.Tensor, recorded) if create_graph else inputs
+
+
 def _kept(found: Any, create_graph: bool) -> Any:
     return found if create_graph else mapped(found, _C.Tensor, lambda x: x.detach())
 
@@ -49,6 +58,7 @@ def jacobian(
     Tensor or tuple
         Of shape ``output.shape + input.shape``: for each output, of each input.
     """
+    inputs = _known(inputs, create_graph)
     found = _grad.jacrev(func, _places(inputs))(*_several(inputs))
     return _kept(found, create_graph)
 
@@ -65,12 +75,21 @@ def hessian(
 
     See `jacobian`. The result is nested twice if `inputs` is a tuple.
     """
+    inputs = _known(inputs, create_graph)
     found = _grad.hessian(lambda *x: _number(func(*x)), _places(inputs))
     return _kept(found(*_several(inputs)), create_graph)
 
 
 def _number(found: Any) -> Any:
     return ops.reshape(found, ())
+
+
+def _check_single(what: str, x: Any) -> None:
+    if len(_several(x)) > 1 or _several(x)[0].numel() != 1:
+        raise RuntimeError(
+            f"The vector v can only be None if {what} a single Tensor with a single "
+            "element."
+        )
 
 
 def vjp(
@@ -81,8 +100,10 @@ def vjp(
     strict: bool = False,
 ) -> tuple[Any, Any]:
     """Return what a function returns, and `v` times its Jacobian."""
+    inputs = _known(inputs, create_graph)
     out, pull = _grad.vjp(func, *_several(inputs))
     if v is None:
+        _check_single("the user-provided function returns", out)
         v = ops.ones_like(out)
     found = pull(v)
     found = found if isinstance(inputs, tuple) else found[0]
@@ -97,7 +118,9 @@ def jvp(
     strict: bool = False,
 ) -> tuple[Any, Any]:
     """Return what a function returns, and its Jacobian times `v`."""
-    inputs = _several(inputs)
+    if v is None:
+        _check_single("the input to the user-provided function is", inputs)
+    inputs = _several(_known(inputs, create_graph))
     given = tuple(map(ops.ones_like, inputs)) if v is None else _several(v)
     found = _grad.jvp(func, inputs, given)
     return _kept(found, create_graph)  # type: ignore[no-any-return]
@@ -111,6 +134,10 @@ def hvp(
     strict: bool = False,
 ) -> tuple[Any, Any]:
     """Return what a function returns, a number, and its Hessian times `v`."""
+    if v is None:
+        _check_single("the input to the user-provided function is", inputs)
+        v = mapped(inputs, _C.Tensor, ops.ones_like)
+    inputs = _known(inputs, create_graph)
     slope = _grad.grad(lambda *x: _number(func(*x)), _places(inputs))
     _, found = vjp(slope, inputs, v, create_graph)
     out = func(*_several(inputs))

@@ -31,6 +31,7 @@ from dtensor.torch.distributions.multivariate_normal import (
 )
 from dtensor.torch.distributions.normal import Normal
 from dtensor.torch.distributions.one_hot_categorical import OneHotCategorical
+from dtensor.torch.distributions.pareto import Pareto
 from dtensor.torch.distributions.poisson import Poisson
 from dtensor.torch.distributions.transformed_distribution import (
     TransformedDistribution,
@@ -333,3 +334,37 @@ def _uniform_normal(p: Any, q: Any) -> Any:
     logs = torch.log(math.sqrt(math.pi * 2) * q.scale / width)
     middle = ((p.high + p.low - 2 * q.loc) / 2).pow(2)
     return logs + 0.5 * (width.pow(2) / 12 + middle) / q.scale.pow(2)
+
+
+def _of_normal(p: Any, q: Any) -> Any:
+    """Return what is known where the second one is normal: it asks for two moments."""
+    away = (p.mean - q.loc).pow(2) + p.variance
+    logs = torch.log(q.scale) + 0.5 * math.log(2 * math.pi)
+    return logs + 0.5 * away / q.scale.pow(2) - p.entropy()
+
+
+def _of_exponential(p: Any, q: Any) -> Any:
+    return q.rate * p.mean - torch.log(q.rate) - p.entropy()
+
+
+def _infinite(p: Any, _q: Any) -> Any:
+    return torch.full_like(p.mean, math.inf)
+
+
+for _p in (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Pareto):
+    register_kl(_p, Normal)(_of_normal)
+for _p in (Beta, ContinuousBernoulli, Pareto):
+    register_kl(_p, Exponential)(_of_exponential)
+
+# What the first may give is impossible for the second.
+_BOUNDED = (Beta, ContinuousBernoulli, Pareto, Uniform)
+_IMPOSSIBLE: dict[type, tuple[type, ...]] = {
+    **dict.fromkeys((Beta, ContinuousBernoulli), (Pareto,)),
+    **dict.fromkeys((Exponential, Gamma), _BOUNDED),
+    **dict.fromkeys((Gumbel, Laplace, Normal), (*_BOUNDED, Exponential, Gamma)),
+    Pareto: (Beta, ContinuousBernoulli, Uniform),
+    Poisson: (Bernoulli, Binomial),
+}
+for _p, _others in _IMPOSSIBLE.items():
+    for _q in _others:
+        register_kl(_p, _q)(_infinite)

@@ -4,8 +4,10 @@ A function is called with aliases of its arguments that require a gradient. What
 out of it stays recorded only if something else of it does.
 """
 
+import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from dtensor import _C, autograd, ops as _ops
@@ -26,12 +28,33 @@ ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 Argnums = int | tuple[int, ...]
 
 
+_CALLED: ContextVar["_Level | None"] = ContextVar("called", default=None)
+
+
 class _Level:
     """The aliases of one call: what depends on these alone leaves it unrecorded."""
 
     def __init__(self) -> None:
         self.recorded = _C.is_grad_enabled()
         self.leaves: dict[int, Any] = {}
+        self.around = _CALLED.get()
+
+    @contextlib.contextmanager
+    def called(self) -> Iterator[None]:
+        """While the function runs: what is made in it is made inside this call."""
+        token = _CALLED.set(self)
+        try:
+            with autograd.enable_grad():
+                yield
+        finally:
+            _CALLED.reset(token)
+
+    def add(self, leaf: Any) -> None:
+        """Count a leaf as one of this call, and so of those around it."""
+        level: _Level | None = self
+        while level is not None:
+            level.leaves[id(leaf)] = leaf
+            level = level.around
 
     def inside(self, tree: Any) -> Any:
         """Return arguments as aliases that require a gradient."""
@@ -45,7 +68,7 @@ class _Level:
         if self.recorded and x.requires_grad:
             return x.view(tuple(x.shape))
         made = x.detach().requires_grad_()
-        self.leaves[id(made)] = made
+        self.add(made)
         return made
 
     def outside(self, tree: Any) -> Any:
@@ -160,7 +183,7 @@ def grad_and_value(
     def answer(*args: Any, **options: Any) -> Any:
         level = _Level()
         inputs = level.inside(_picked(args, argnums))
-        with autograd.enable_grad():
+        with level.called():
             found = func(*_replaced(args, argnums, inputs), **options)
             value, aux = _with_aux("grad_and_value", found, has_aux)
             _check_number(value)
@@ -240,7 +263,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """
     level = _Level()
     inputs = level.inside(primals)
-    with autograd.enable_grad():
+    with level.called():
         output, aux = _with_aux("vjp", func(*inputs), has_aux)
     outputs = _tensors(output)
 
@@ -281,11 +304,12 @@ def jvp(
     """
     level = _Level()
     inputs = level.inside(tuple(primals))
-    with autograd.enable_grad():
+    with level.called():
         output, aux = _with_aux("jvp", func(*inputs), has_aux)
         outputs = _tensors(output)
         dummies = [ops.zeros_like(x.detach()).requires_grad_() for x in outputs]
-        level.leaves |= {id(x): x for x in dummies}
+        for x in dummies:
+            level.add(x)
         products = _tensors(_gradients(outputs, inputs, dummies))
         tangent = _like(output, _gradients(products, dummies, _tensors(tangents)))
     result = level.outside((output, tangent))
@@ -319,7 +343,7 @@ def jacrev(
     def answer(*args: Any, **options: Any) -> Any:
         level = _Level()
         inputs = level.inside(_picked(args, argnums))
-        with autograd.enable_grad():
+        with level.called():
             found = func(*_replaced(args, argnums, inputs), **options)
             output, aux = _with_aux("jacrev", found, has_aux)
             result = mapped(output, _C.Tensor, lambda y: _jacobian(y, inputs))
