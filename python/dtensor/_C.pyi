@@ -8990,7 +8990,7 @@ class TorchTensor(Tensor):
     def repeat(self, *repeats: _Shape) -> TorchTensor: ...
     def repeat_interleave(
         input,
-        repeats: _ArrayLike,
+        repeats: _ArrayLike | None = None,
         dim: builtins.int | None = None,
         *,
         output_size: builtins.int | None = None,
@@ -12536,7 +12536,7 @@ class TorchDTensor(TorchTensor, DTensor):
     def repeat(self, *repeats: _Shape) -> TorchDTensor: ...
     def repeat_interleave(
         input,
-        repeats: _ArrayLike,
+        repeats: _ArrayLike | None = None,
         dim: builtins.int | None = None,
         *,
         output_size: builtins.int | None = None,

@@ -3668,7 +3668,7 @@ def renorm(
 ) -> _T: ...
 def repeat_interleave(
     input: _T,
-    repeats: _ArrayLike,
+    repeats: _ArrayLike | None = None,
     dim: builtins.int | None = None,
     *,
     output_size: builtins.int | None = None,

@@ -5,7 +5,6 @@ Ranks that make the same draws get the same random numbers: see `dtensor.random`
 """
 
 import math
-from collections import UserList, deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +15,8 @@ from dtensor import _C, ops
 from dtensor._core import device as _device
 from dtensor.ops.random import arrays as _random
 from dtensor.random import Generator, default_generator
-from dtensor.torch._promotion import bare, dtype_of_list
+from dtensor.torch._promotion import bare, dtype_of_list, listed
+from dtensor.torch._steps import spaced, spaced_floats
 from dtensor.torch._types import numpy_dtype, takes
 
 __all__ = [
@@ -57,11 +57,6 @@ def _on(x: _C.Tensor, device: str | None, requires_grad: bool = False) -> _C.Ten
     return x.requires_grad_() if requires_grad else x
 
 
-def _listed(data: Any) -> Any:
-    """Return a list of a sequence that is no array, such as a deque."""
-    return list(data) if isinstance(data, deque | UserList) else data
-
-
 def tensor(
     data: Any,
     *,
@@ -84,7 +79,7 @@ def tensor(
     pin_memory : bool
         Ignored.
     """
-    data = _listed(data)
+    data = listed(data)
     return _on(_C.tensor(data, dtype_of_list(data, dtype)), device, requires_grad)
 
 
@@ -94,7 +89,7 @@ def as_tensor(
     """Return a tensor that shares the memory of data if possible: see `tensor`."""
     if isinstance(data, _C.Tensor) and dtype is None and device is None:
         return data.as_torch()
-    data = _listed(data)
+    data = listed(data)
     return _on(_C.as_tensor(data, dtype_of_list(data, dtype)), device)
 
 
@@ -291,30 +286,11 @@ def linspace(start: float, end: float, steps: int, **options: Any) -> _C.Tensor:
     kind = np.dtype(numpy_dtype(options.get("dtype")) or _C.get_default_dtype())
     if kind in (np.float32, np.float64):
         return in_order(
-            _spaced_floats(kind.type(start), kind.type(end), steps), **options
+            spaced_floats(kind.type(start), kind.type(end), steps), **options
         )
     if kind.kind not in "ui":
         return in_order(np.linspace(start, end, steps), **options)
-    return in_order(_spaced(int(start), int(end), steps, (steps + 1) // 2), **options)
-
-
-def _spaced_floats(start: Any, end: Any, steps: int) -> npt.NDArray[Any]:
-    """Return PyTorch's bits: the step is rounded, and its product is not."""
-    if steps < 2:
-        return np.full(steps, start)
-    step, place = (
-        np.longdouble((end - start) / type(start)(steps - 1)),
-        np.arange(steps),
-    )
-    near, far = start + step * place, end - step * (steps - 1 - place)
-    return np.where(place < steps // 2, near, far).astype(type(start))
-
-
-def _spaced(start: int, end: int, steps: int, first: int) -> npt.NDArray[Any]:
-    """Return numbers in equal steps: the first from `start`, the others from `end`."""
-    place, step = np.arange(steps), (end - start) / max(steps - 1, 1)
-    far = end - step * (steps - 1 - place)
-    return np.where(place < first, start + step * place, far)
+    return in_order(spaced(int(start), int(end), steps, (steps + 1) // 2), **options)
 
 
 @takes(_new)
@@ -327,7 +303,7 @@ def logspace(
     kind = options.get("dtype")
     if kind is None or np.dtype(numpy_dtype(kind)).kind not in "ui":
         return in_order(np.logspace(start, end, steps, base=base), **options)
-    exponents = _spaced(int(start), int(end), steps, steps // 2 or 1)
+    exponents = spaced(int(start), int(end), steps, steps // 2 or 1)
     return in_order(np.power(float(base), exponents), **options)
 
 

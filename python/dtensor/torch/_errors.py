@@ -107,7 +107,7 @@ def _renamed(
     """Return arguments by PyTorch's names, where the function has those alone."""
     names = _names(function)
     return {
-        name if name in names or to not in names else to: value
+        to if to in names and name not in names and to not in options else name: value
         for name, value in options.items()
         for to in [_NUMPYS.get(name, name)]
     }

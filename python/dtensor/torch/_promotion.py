@@ -5,6 +5,7 @@ group counts only if its kind (boolean, integer, floating-point, complex) is a h
 one. Where NumPy computes in that dtype anyway, the call is the same as NumPy's.
 """
 
+from collections import UserList, deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -141,6 +142,11 @@ def _holds_arrays(data: Sequence[Any]) -> bool:
         return True
     lists = (x for x in data if isinstance(x, list | tuple)) if kinds else ()
     return any(map(_holds_arrays, lists))
+
+
+def listed(data: Any) -> Any:
+    """Return a list of a sequence that is no array, such as a deque."""
+    return list(data) if isinstance(data, deque | UserList) else data
 
 
 def dtype_of_list(data: Any, dtype: Any) -> Any:

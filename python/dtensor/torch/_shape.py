@@ -172,7 +172,7 @@ def rot90(input: Any, k: int = 1, dims: Sequence[int] = (0, 1)) -> Any:
 
 
 def repeat_interleave(
-    input: Any = None,
+    input: Any,
     repeats: Any = None,
     dim: int | None = None,
     *,
@@ -180,11 +180,11 @@ def repeat_interleave(
 ) -> Any:
     """Repeat each element, or slices along a dim; None: of the flattened input.
 
-    Of `repeats` alone, each place in it is repeated. `output_size`, which PyTorch would
-    otherwise count, is ignored.
+    Of one argument, which has the repeats, each place in it is repeated. `output_size`,
+    which PyTorch would otherwise count, is ignored.
     """
-    if input is None or repeats is None:
-        repeats = input if repeats is None else repeats
+    if repeats is None:
+        repeats = input
         input = ops.cumsum(ops.ones_like(repeats), dtype=np.dtype(repeats.dtype)) - 1
     counts = np.asarray(repeats) if isinstance(repeats, Tensor) else repeats
     return ops.repeat(input, counts, dim)

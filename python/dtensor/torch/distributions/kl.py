@@ -351,10 +351,12 @@ def _infinite(p: Any, _q: Any) -> Any:
     return torch.full_like(p.mean, math.inf)
 
 
-for _p in (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Pareto):
-    register_kl(_p, Normal)(_of_normal)
-for _p in (Beta, ContinuousBernoulli, Pareto):
-    register_kl(_p, Exponential)(_of_exponential)
+_WIDER: tuple[type, ...] = (Exponential, Gamma, Gumbel)
+_POSITIVE: tuple[type, ...] = (Beta, ContinuousBernoulli, Pareto)
+for _type in (*_WIDER, *_POSITIVE):
+    register_kl(_type, Normal)(_of_normal)
+for _type in _POSITIVE:
+    register_kl(_type, Exponential)(_of_exponential)
 
 # What the first may give is impossible for the second.
 _BOUNDED = (Beta, ContinuousBernoulli, Pareto, Uniform)
@@ -365,6 +367,6 @@ _IMPOSSIBLE: dict[type, tuple[type, ...]] = {
     Pareto: (Beta, ContinuousBernoulli, Uniform),
     Poisson: (Bernoulli, Binomial),
 }
-for _p, _others in _IMPOSSIBLE.items():
-    for _q in _others:
-        register_kl(_p, _q)(_infinite)
+for _type, _others in _IMPOSSIBLE.items():
+    for _other in _others:
+        register_kl(_type, _other)(_infinite)

@@ -1,0 +1,188 @@
+"""What scripts in PyTorch's idiom met: each is as PyTorch 2.13 has it."""
+
+import collections
+import math
+
+import numpy as np
+import pytest
+
+import dtensor.torch as torch
+import dtensor.torch.nn as nn
+import dtensor.torch.nn.functional as F
+from dtensor.torch import distributions as D  # noqa: N812
+from dtensor.torch.autograd import functional
+
+X = torch.arange(6.0).view(2, 3)
+BOTH = """
+    cumprod cumsum cummax cummin logcumsumexp sum mean prod std var amax amin aminmax
+    max min argmax argmin all any softmax log_softmax sort argsort squeeze median
+    nanmedian nansum mode diff
+""".split()
+KEEP = "sum mean std var amax amin max min argmax all median nansum prod mode".split()
+
+
+def same(found, want):
+    one = isinstance(found, torch.Tensor)
+    pairs = [(found, want)] if one else zip(found, want, strict=True)
+    return all(np.array_equal(a, b) for a, b in pairs)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_axis_is_another_name_of_dim(name):
+    function = getattr(torch, name)
+    want = function(X, dim=1)
+    assert same(function(X, axis=1), want)
+    if hasattr(torch.Tensor, name):
+        assert same(getattr(X, name)(axis=1), want)
+    with pytest.raises(TypeError):
+        function(X, dim=1, axis=1)
+
+
+@pytest.mark.parametrize("name", KEEP)
+def test_keepdims_is_another_name_of_keepdim(name):
+    function = getattr(torch, name)
+    assert same(function(X, axis=1, keepdims=True), function(X, dim=1, keepdim=True))
+
+
+def test_axis_of_lists_matrices_and_spectra():
+    assert torch.cat([X, X], axis=1).shape == (2, 6)
+    assert torch.stack([X, X], axis=1).shape == (2, 2, 3)
+    assert same(torch.linalg.norm(X, axis=1), torch.linalg.norm(X, dim=1))
+    assert same(torch.fft.fft(X, axis=0), torch.fft.fft(X, dim=0))
+
+
+def test_numbers_in_a_deque_are_of_the_default_dtype():
+    given = collections.deque([1.5, 2.0])
+    assert torch.tensor(given).dtype == torch.as_tensor(given).dtype == torch.float32
+    assert torch.tensor(collections.deque([1, 2])).dtype == torch.int64
+
+
+def test_windows_take_their_numbers_by_name():
+    kaiser = torch.kaiser_window(21, False, 8.0)
+    assert same(torch.kaiser_window(21, periodic=False, beta=8.0), kaiser)
+    named = torch.hamming_window(9, periodic=False, alpha=0.5, beta=0.5)
+    assert same(named, torch.hamming_window(9, False, 0.5, 0.5))
+    assert same(named, torch.hann_window(9, False))
+    with pytest.raises(TypeError):
+        torch.hann_window(9, beta=1.0)
+
+
+def test_linspace_has_pytorchs_bits():
+    assert (torch.linspace(0, 1, 4) * 9 + 2).floor().tolist() == [2, 5, 7, 11]
+    steps = (torch.linspace(0, 1, 13) * 12).long()
+    assert steps.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 7, 9, 10, 11, 12]
+    assert float(torch.linspace(-1, 1, 7)[3]) == -(2.0**-25)
+    assert (
+        torch.linspace(3, 4, 1).tolist() == [3] and torch.linspace(3, 4, 0).numel() == 0
+    )
+    wide = torch.linspace(0, 1, 11, dtype=torch.float64)
+    np.testing.assert_allclose(wide, np.linspace(0, 1, 11), 1e-15)
+
+
+def test_counts_and_repeats():
+    places = torch.tensor([0, 1, 1])
+    for dtype, want in [("float32",) * 2, ("float16", "float64"), ("int64", "float64")]:
+        weights = torch.ones(3, dtype=getattr(torch, dtype))
+        found = torch.bincount(places, weights=weights)
+        assert found.dtype == getattr(torch, want) and found.tolist() == [1, 2]
+    want = [0, 0, 1, 1, 1, 2]
+    assert torch.repeat_interleave(torch.tensor([2, 3, 1])).tolist() == want
+
+
+def test_parts_are_tuples():
+    x = torch.ones(2, 4, 2)
+    for name in ("hsplit", "vsplit", "dsplit"):
+        assert type(getattr(torch, name)(x, 2)) is type(getattr(x, name)(2)) is tuple
+
+
+def test_parameters_of_a_plain_dict_are_sorted():
+    given = {"w": torch.ones(2), "b": torch.ones(3)}
+    assert list(nn.ParameterDict(given)) == ["b", "w"]
+    kept = nn.ParameterDict(list(given.items()))
+    assert list(kept) == list(kept.copy()) == ["w", "b"]
+    assert list(nn.ParameterDict(collections.OrderedDict(given))) == ["w", "b"]
+
+
+ZERO = [
+    F.relu,
+    F.leaky_relu,
+    F.relu6,
+    F.hardtanh,
+    F.softshrink,
+    lambda x: F.threshold(x, 0.1, 0.2),
+    lambda x: F.prelu(x, torch.tensor([0.25])),
+]
+
+
+@pytest.mark.parametrize("function", ZERO)
+def test_second_gradients_that_are_zero_are_there(function):
+    model = nn.Linear(2, 3)
+    x = torch.ones(4, 2, requires_grad=True)
+    (grad,) = torch.autograd.grad(function(model(x)).sum(), x, create_graph=True)
+    (grad**2).sum().backward()
+    assert model.bias.grad.tolist() == [0, 0, 0]
+
+
+def test_what_nested_gradients_made_is_not_recorded():
+    grad = torch.func.grad
+
+    def u(x, t):
+        return torch.sin(x) * torch.exp(-t)
+
+    mixed = torch.vmap(grad(grad(u, 0), 1))(torch.ones(3), torch.zeros(3))
+    np.testing.assert_allclose(mixed.numpy(), -math.cos(1), 1e-6)
+    for jac in (torch.func.jacrev, torch.func.jacfwd):
+        found = jac(grad(lambda q, p: (q.sin() * p.sin()).sum(), 1), 0)
+        assert not found(torch.ones(2), torch.ones(2)).requires_grad
+    inner = grad(lambda a: grad(lambda b: a * b**2)(a))
+    assert inner(torch.tensor(3.0)).item() == 12
+    w = torch.tensor(2.0, requires_grad=True)
+    assert grad(lambda x: x**2 * w)(torch.tensor(3.0)).requires_grad
+
+
+def test_functional_derivatives_are_recorded_if_they_are_to_be():
+    x = torch.tensor([1.0, 2.0])
+    for function in (functional.jacobian, functional.hessian):
+        for create in (True, False):
+            found = function(lambda x: (x**3).sum(), x, create_graph=create)
+            assert found.requires_grad is create
+    for function in (functional.vjp, functional.jvp):
+        with pytest.raises(RuntimeError, match="v can only be None if"):
+            function(lambda x: x * 2, x)
+
+
+def test_eigenvalues_of_the_upper_triangle_have_a_gradient():
+    x = torch.eye(2, requires_grad=True)
+    torch.linalg.eigvalsh(x, UPLO="U").sum().backward()
+    assert x.grad.tolist() == [[1, 0], [0, 1]]
+
+
+def test_a_function_may_save_for_a_forward_mode():
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            ctx.save_for_forward(x)
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return 2 * grad
+
+    x = torch.ones(2, requires_grad=True)
+    Twice.apply(x).sum().backward()
+    assert x.grad.tolist() == [2, 2]
+
+
+def test_divergences_of_different_types():
+    normal, half = D.Normal(0.0, 1.0), D.Beta(1.0, 2.0)
+    assert D.kl_divergence(half, normal).item() == pytest.approx(1.1954, abs=1e-4)
+    pairs = [(D.Exponential(2.0), normal), (D.Gamma(3.0, 2.0), normal)]
+    pairs += [(D.Gumbel(0.5, 0.7), normal), (D.Pareto(1.0, 5.0), normal)]
+    pairs += [(half, D.Exponential(1.5)), (D.Pareto(1.0, 5.0), D.Exponential(1.5))]
+    for p, q in pairs:
+        x = p.sample((200_000,))
+        drawn = (p.log_prob(x) - q.log_prob(x)).mean().item()
+        assert D.kl_divergence(p, q).item() == pytest.approx(drawn, rel=0.05)
+    for p, q in [(normal, D.Chi2(1.0)), (D.Poisson(1.0), D.Bernoulli(0.5))]:
+        assert D.kl_divergence(p, q).item() == math.inf
