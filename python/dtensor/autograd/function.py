@@ -35,7 +35,7 @@ class FunctionCtx:
         self._saved = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
-        """Keep tensors for a `jvp`, which nobody calls: there is no forward mode."""
+        """Do nothing: it is for `jvp`, and there is no forward mode to call that."""
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:

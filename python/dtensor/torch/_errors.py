@@ -131,7 +131,7 @@ def refuses(
 
     @functools.wraps(function)
     def answer(*args: Any, **options: Any) -> Any:
-        if not _NUMPYS.keys().isdisjoint(options):
+        if options and not _NUMPYS.keys().isdisjoint(options):
             options = _renamed(options, function)
         try:
             if check is not None:
