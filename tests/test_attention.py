@@ -147,14 +147,25 @@ SLOW = ["mask", "flags"]
 @pytest.mark.parametrize("case", [slow(c) if c in SLOW else c for c in CASES])
 def test_the_gradient_of_attention_is_that_of_differences(case):
     fn, words = CASES[case]
-    gradcheck.check(fn, words, meshes=((2,), (3,), (2, 2)))
+    gradcheck.check(fn, words, meshes=((2,), (3,), (2, 2)), second=True)
 
 
 def test_the_sums_of_queries_have_their_gradient_too():
-    def both(q, k, v):
-        return dtensor.ops.model.attention._attention(q, k, v)
+    both = dtensor.ops.model.attention._attention
+    gradcheck.check(both, "d2,3,2 d2,4,2 d2,4,2", second=True)
 
-    gradcheck.check(both, "d2,3,2 d2,4,2 d2,4,2")
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_second_gradients_keep_the_dtype_and_are_0_where_no_key_is_seen(dtype):
+    shapes = (3, 4), (5, 4), (5, 2)
+    given = [tensor(x, requires_grad=True) for x in arrays(*shapes, dtype=dtype)]
+    out = attention(*given, np.array([[True], [False], [True]]))
+    firsts = dtensor.autograd.grad(out.sum(), given, create_graph=True)
+    sum(g.sum() for g in firsts).backward()
+    of_query = np.asarray(given[0].grad)
+    assert not of_query[1].any() and of_query[0].any()
+    for x in given:
+        assert x.grad.dtype == dtype and np.isfinite(np.asarray(x.grad)).all()
 
 
 # --- layouts --------------------------------------------------------------------------

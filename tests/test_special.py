@@ -104,6 +104,27 @@ def test_there_are_gradients_where_pytorch_has_them():
         assert x.grad.item() == 0.5
 
 
+@pytest.mark.parametrize("name", ["i0", "i1"])
+def test_second_gradients_of_bessel_functions_are_those_of_differences(name):
+    at = np.array([-3.0, -0.4, 0.0, 1.5, 20.0])
+
+    def first(x):
+        (found,) = torch.autograd.grad(
+            getattr(torch.special, name)(x).sum(), x, create_graph=True
+        )
+        return found
+
+    def moved(by):
+        return first(torch.tensor(at + by, requires_grad=True)).detach().numpy()
+
+    x = torch.tensor(at, requires_grad=True)
+    (second,) = torch.autograd.grad(first(x).sum(), x)
+    np.testing.assert_allclose(second, (moved(1e-5) - moved(-1e-5)) / 2e-5, 1e-8, 1e-9)
+    x = torch.zeros(1, requires_grad=True)  # where the scaled ones have a corner
+    torch.special.i0e(x).sum().backward()
+    assert x.grad.item() == 0
+
+
 def test_integers_are_taken_as_floats_and_halves_stay():
     n = torch.tensor([1, 2])
     assert torch.special.i0e(n).dtype == torch.float32

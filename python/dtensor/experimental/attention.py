@@ -263,7 +263,7 @@ class _Open(threading.local):
 _open = _Open()
 _lock = threading.Lock()
 _count = 0  # contexts that are open in all threads
-_own = {name: getattr(attention, name) for name in ("_attention", "_with_dropout")}
+_own = {name: getattr(attention, name) for name in ("_attention", "with_dropout")}
 
 
 @contextmanager
@@ -273,7 +273,7 @@ def _patched(mesh: DeviceMesh) -> Iterator[None]:
     with _lock:
         _count += 1
         attention._attention = _call  # type: ignore[assignment]
-        attention._with_dropout = _call_with_dropout  # type: ignore[assignment]
+        attention.with_dropout = _call_with_dropout  # type: ignore[assignment]
     _open.meshes.append(mesh)
     try:
         yield
@@ -314,7 +314,7 @@ def _call_with_dropout(*args: Any) -> Any:
     mesh = _mesh()
     if mesh is not None:
         _refuse("dropout_p is not supported", mesh)
-    return _own["_with_dropout"](*args)
+    return _own["with_dropout"](*args)
 
 
 def _mesh() -> DeviceMesh | None:

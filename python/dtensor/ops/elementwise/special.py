@@ -15,8 +15,9 @@ from dtensor.ops._make.elementwise import broadcast
 from dtensor.ops._make.kernel import refuse_complex
 from dtensor.ops._make.operator import Operand, call, operator
 from dtensor.ops._make.words import Answer
+from dtensor.ops.elementwise.functions import bessel
 from dtensor.ops.elementwise.piecewise import where_
-from dtensor.ops.elementwise.pointwise import exp, log
+from dtensor.ops.elementwise.pointwise import exp, log, sign
 
 __all__ = ["NAMES", "SLOPES", "SPECIAL"]
 
@@ -111,10 +112,6 @@ SPECIAL: dict[str, Any] = {name: _operator(name, 1 + (name in _TWO)) for name in
 _of = SPECIAL
 
 
-def _sign(x: Any) -> Any:
-    return where_(x < 0, -1.0, 1.0)
-
-
 def _over(y: Any, x: Any, limit: float) -> Any:
     """Return ``y / x``, and a limit where x is 0."""
     return where_(x == 0, limit, y / where_(x == 0, 1.0, x))
@@ -125,9 +122,9 @@ _ROOT = math.sqrt(2 * math.pi)
 SLOPES: dict[str, Callable[[Any, Any], Any]] = {
     "entr": lambda _out, x: -log(x) - 1,
     "erfcx": lambda out, x: 2 * x * out - 2 / math.sqrt(math.pi),
-    "i0e": lambda out, x: _of["i1e"](x) - _sign(x) * out,
-    "i1": lambda out, x: _of["modified_bessel_i0"](x) - _over(out, x, 0.5),
-    "i1e": lambda out, x: _of["i0e"](x) - _sign(x) * out - _over(out, x, 0.5),
+    "i0e": lambda out, x: _of["i1e"](x) - sign(x) * out,
+    "i1": lambda _out, x: (bessel(x, 0) + bessel(x, 2)) / 2,
+    "i1e": lambda out, x: _of["i0e"](x) - sign(x) * out - _over(out, x, 0.5),
     "log_ndtr": lambda _out, x: (
         math.sqrt(2 / math.pi) / _of["erfcx"](x * -math.sqrt(0.5))
     ),

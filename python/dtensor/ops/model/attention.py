@@ -5,7 +5,6 @@ again. Any leading dim (batch, heads) may be cut, and then the same of all opera
 or the queries, and in the gradient the keys, unless they are causal.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,17 +12,14 @@ import numpy as np
 
 from dtensor import _C
 from dtensor.ops._make.autocast import narrowed
-from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.halves import in_float32
 from dtensor.ops._make.operator import Operand, call, letters, operator
 from dtensor.ops._make.words import Answer, Shape, Words, group, rule
-from dtensor.ops.elementwise.functions import isneginf
-from dtensor.ops.elementwise.piecewise import where_
-from dtensor.ops.linalg.matmul import matmul
-from dtensor.ops.model.softmax import softmax
-from dtensor.ops.random.dropout import dropout
-from dtensor.ops.reduce.reductions import amax
-from dtensor.ops.shape.permute import matrix_transpose
+from dtensor.ops.model.attention_scores import (
+    scale_of,
+    second_gradients,
+    with_dropout,
+)
 
 __all__ = ["attention", "scaled_dot_product_attention"]
 
@@ -168,10 +164,6 @@ def _sum_dtype(q: Operand) -> np.dtype[Any]:
     return np.dtype(np.float64 if q.dtype == np.float64 else np.float32)
 
 
-def _scale_of(scale: float | None, width: int) -> float:
-    return 1 / math.sqrt(width or 1) if scale is None else float(scale)
-
-
 @operator(name="scaled_dot_product_attention")
 def _attention(
     query: Operand,
@@ -197,7 +189,7 @@ def _attention(
     words = _Terms(query, key, value, attn_mask, enable_gqa, is_causal)
     operands = [words.q, words.k, words.v, *words.mask]
     dtypes = [query.dtype, _sum_dtype(query)]
-    width = _scale_of(scale, query.shape[-1])
+    width = scale_of(scale, query.shape[-1])
     kernel = _kernel("attention", dtypes)
     return (
         rule(operands, [words.out, words.sum], lengths=words.lengths),
@@ -243,7 +235,7 @@ def _attention_backward(
     kernel = call(
         _kernel("attention_backward", dtypes),
         *(grad, grad_sum, query, key, value, attn_mask, out, logsumexp),
-        *(bool(is_causal), _scale_of(scale, query.shape[-1]), mask_too),
+        *(bool(is_causal), scale_of(scale, query.shape[-1]), mask_too),
     )
     return rule(operands, results, lengths=words.lengths), kernel, tuple(dtypes)
 
@@ -269,50 +261,8 @@ def _attention_vjp(
     return (*found, None)[: len(needs)]
 
 
+_attention_backward.vjp_all(second_gradients)
 attention = _attention  # for those who name operators
-
-
-# --- with dropout ---------------------------------------------------------------------
-
-
-def _masked(scores: Any, attn_mask: Any, is_causal: bool) -> Any:
-    if attn_mask is not None:
-        if attn_mask.dtype == bool:
-            scores = where_(attn_mask, scores, -math.inf)
-        else:
-            scores = scores + attn_mask
-    if is_causal:
-        scores = where_(np.tri(*scores.shape[-2:], dtype=bool), scores, -math.inf)
-    return scores
-
-
-def _together(*tensors: Any) -> list[Any]:
-    """Return what may be called together: plain arrays become replicated DTensors."""
-    mesh = next((x.device_mesh for x in tensors if isinstance(x, _C.DTensor)), None)
-    return [x if x is None or mesh is None else on_mesh(x, mesh) for x in tensors]
-
-
-def _with_dropout(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any,
-    is_causal: bool,
-    dropout_p: float,
-    scale: float | None,
-    enable_gqa: bool,
-) -> Any:
-    """Attention made of operators: what is dropped is drawn for all probabilities."""
-    query, key, value, attn_mask = _together(query, key, value, attn_mask)
-    if enable_gqa:
-        key, value = (
-            np.repeat(x, query.shape[-3] // x.shape[-3], axis=-3) for x in (key, value)
-        )
-    query = query * _scale_of(scale, query.shape[-1])
-    scores = _masked(matmul(query, matrix_transpose(key)), attn_mask, is_causal)
-    hidden = isneginf(amax(scores, axis=-1, keepdims=True))  # a query that sees no key
-    weights = softmax(where_(hidden, 0, scores), -1)
-    return matmul(dropout(where_(hidden, 0, weights), dropout_p), value)
 
 
 # --- what is called -------------------------------------------------------------------
@@ -364,7 +314,8 @@ def scaled_dot_product_attention(
 
     Notes
     -----
-    After FlashAttention (Dao et al. 2022, arXiv:2205.14135).
+    After FlashAttention (Dao et al. 2022, arXiv:2205.14135): neither the result nor its
+    gradient needs memory for all scores. Dropout and second gradients do.
     """
     if not 0 <= dropout_p <= 1:
         raise RuntimeError(
@@ -372,5 +323,5 @@ def scaled_dot_product_attention(
         )
     if dropout_p > 0:
         mask = (attn_mask, is_causal)
-        return _with_dropout(query, key, value, *mask, dropout_p, scale, enable_gqa)
+        return with_dropout(query, key, value, *mask, dropout_p, scale, enable_gqa)
     return _attention(query, key, value, attn_mask, is_causal, scale, enable_gqa)[0]
