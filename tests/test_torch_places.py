@@ -39,10 +39,8 @@ def by_index(shape, dim, dtype):
     if dtype.startswith("f"):
         yield torch.scatter, x, dim, once, 2.5
     if not dtype.startswith("c"):
-        for reduce in ("sum", "amax", "amin"):
+        for reduce in ("sum", "prod", "amax", "amin"):
             yield torch.scatter_reduce, x, dim, at, values, reduce
-    if dtype.startswith("i"):
-        yield torch.scatter_reduce, x, dim, at, values, "prod"
 
 
 def in_order(shape, dim, dtype):

@@ -43,6 +43,7 @@ from dtensor.torch._order import *  # noqa: F403
 from dtensor.torch._questions import *  # noqa: F403
 from dtensor.torch._reduce import *  # noqa: F403
 from dtensor.torch._same import *  # noqa: F403
+from dtensor.torch._scatter import *  # noqa: F403
 
 # isort: split
 from dtensor.torch._pointwise import *  # noqa: F403

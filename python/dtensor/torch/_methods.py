@@ -31,6 +31,7 @@ from dtensor.torch import (
     _reflected,
     _same,
     _scans,
+    _scatter,
     _settings,
     _shape,
     _special,
@@ -56,6 +57,7 @@ ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 # Functions of dtensor.torch that are methods as well, by module.
 SAME = {
     _index: _index.__all__,
+    _scatter: _scatter.__all__,
     _lu: ["lu", "lu_solve"],
     _matrix: """
         adjoint cholesky cholesky_inverse cholesky_solve corrcoef cov det diag_embed

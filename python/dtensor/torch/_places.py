@@ -19,6 +19,7 @@ from dtensor.torch._direct import row
 from dtensor.torch._order import middle_back
 from dtensor.torch._passed import direct
 from dtensor.torch._returned import TYPES, Picked
+from dtensor.torch._scatter import cofactors
 
 __all__ = ["direct"]
 
@@ -172,11 +173,13 @@ def _scatter(input: Any, dim: Any, index: Any, src: Any = None) -> Maybe:
     return _scattered(input, dim, index, src, PUTS)
 
 
-def _taken(g: Any, out: Any, input: Any, dim: int, index: Any, src: Any) -> Any:
-    """Return which elements were taken of both, and the share of each that were."""
-    own = ops.astype(ops.equal(input, out), g.dtype)
+def _taken(g: Any, out: Any, x: Any, dim: int, index: Any, src: Any, how: str) -> Any:
+    """Return what elements of both count, and by what gradient that is multiplied."""
+    if how == "prod":
+        return *cofactors(out, x, dim, index, src, True), g
+    own = ops.astype(ops.equal(x, out), g.dtype)
     given = ops.astype(ops.equal(src, _gathered(out, dim, index)), g.dtype)
-    more = _put_at(given, index, dim % input.ndim, tuple(input.shape), ADDS)
+    more = _put_at(given, index, dim % x.ndim, tuple(x.shape), ADDS)
     return own, given, g / (own + more)
 
 
@@ -185,7 +188,7 @@ def _of_input(
 ) -> Any:
     if reduce == "sum":
         return g
-    own, _, share = _taken(g, out, input, dim, index, src)
+    own, _, share = _taken(g, out, input, dim, index, src, reduce)
     return share * own
 
 
@@ -194,7 +197,7 @@ def _of_src(
 ) -> Any:
     if reduce == "sum":
         return _gathered(g, dim, index)
-    _, given, share = _taken(g, out, input, dim, index, src)
+    _, given, share = _taken(g, out, input, dim, index, src, reduce)
     return _gathered(share, dim, index) * given
 
 
@@ -205,8 +208,6 @@ def _scatter_reduce(input: Any, dim: Any, index: Any, src: Any, reduce: Any) -> 
     if how is None or not known or not isinstance(src, Operand):
         return None
     if how > ADDS and input.dtype.char not in "fdil":
-        return None
-    if reduce == "prod" and input.dtype.kind == "f":  # it is not differentiated
         return None
     return _scattered(input, dim, index, src, how)
 
@@ -356,9 +357,7 @@ def _of_element(g: Any, out: Any, input: Any, dim: int, keepdim: bool) -> Any:
 @row(
     "kthvalue",
     None,
-    lambda g, out, input, _k, dim=-1, keepdim=False: _of_element(
-        g, out, input, dim, keepdim
-    ),
+    lambda g, out, x, _k, dim=-1, keep=False: _of_element(g, out, x, dim, keep),
 )
 def _kthvalue(input: Any, k: Any, dim: Any = -1, keepdim: Any = False) -> Maybe:
     at = _lines(input, dim)

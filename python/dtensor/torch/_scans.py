@@ -9,10 +9,10 @@ import numpy as np
 from dtensor import _C, Replicate, ops as _ops
 from dtensor.torch import _create
 from dtensor.torch._alike import rand_like
-from dtensor.torch._index import scatter_reduce
 from dtensor.torch._pointwise import FUNCTIONS, floating
 from dtensor.torch._reduce import summed
 from dtensor.torch._returned import TYPES
+from dtensor.torch._scatter import scatter_reduce
 from dtensor.torch._shape import searchsorted
 from dtensor.torch._types import Size, keeps, numpy_dtype, takes
 
