@@ -26,6 +26,9 @@ from dtensor.torch.distributions.half_normal import HalfNormal
 from dtensor.torch.distributions.independent import Independent
 from dtensor.torch.distributions.inverse_gamma import InverseGamma
 from dtensor.torch.distributions.kl import kl_divergence, register_kl
+
+# isort: split
+from dtensor.torch.distributions import _kl_pairs as _kl_pairs
 from dtensor.torch.distributions.kumaraswamy import Kumaraswamy
 from dtensor.torch.distributions.laplace import Laplace
 from dtensor.torch.distributions.lkj_cholesky import LKJCholesky

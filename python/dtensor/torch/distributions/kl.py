@@ -31,7 +31,6 @@ from dtensor.torch.distributions.multivariate_normal import (
 )
 from dtensor.torch.distributions.normal import Normal
 from dtensor.torch.distributions.one_hot_categorical import OneHotCategorical
-from dtensor.torch.distributions.pareto import Pareto
 from dtensor.torch.distributions.poisson import Poisson
 from dtensor.torch.distributions.transformed_distribution import (
     TransformedDistribution,
@@ -290,83 +289,3 @@ def _vectors(p: Any, q: Any) -> Any:
 for _p in (MultivariateNormal, LowRankMultivariateNormal):
     for _q in (MultivariateNormal, LowRankMultivariateNormal):
         register_kl(_p, _q)(_vectors)
-
-
-# --- of different types ---------------------------------------------------------------
-
-
-@register_kl(Exponential, Gamma)
-def _exponential_gamma(p: Any, q: Any) -> Any:
-    ratio = q.rate / p.rate
-    found = -q.concentration * torch.log(ratio) + ratio + torch.lgamma(q.concentration)
-    return found + q.concentration * EULER - (1 + EULER)
-
-
-@register_kl(Gamma, Exponential)
-def _gamma_exponential(p: Any, q: Any) -> Any:
-    return -p.entropy() - torch.log(q.rate) + q.rate * p.concentration / p.rate
-
-
-@register_kl(Laplace, Normal)
-def _laplace_normal(p: Any, q: Any) -> Any:
-    squared = (p.scale / q.scale) ** 2
-    away = 0.5 * ((p.loc - q.loc) / q.scale) ** 2
-    logs = 0.5 * torch.log(2 * squared / math.pi)
-    return -logs + squared + away - 1
-
-
-@register_kl(Normal, Laplace)
-def _normal_laplace(p: Any, q: Any) -> Any:
-    away = p.loc - q.loc
-    ratio, far = p.scale / q.scale, away / p.scale
-    near = math.sqrt(2 / math.pi) * p.scale * torch.exp(-0.5 * far.pow(2))
-    rest = away * torch.erf(math.sqrt(0.5) * far)
-    return (
-        -torch.log(ratio)
-        + (near + rest) / q.scale
-        - 0.5 * math.log(0.5 * math.pi * math.e)
-    )
-
-
-@register_kl(Uniform, Normal)
-def _uniform_normal(p: Any, q: Any) -> Any:
-    width = p.high - p.low
-    logs = torch.log(math.sqrt(math.pi * 2) * q.scale / width)
-    middle = ((p.high + p.low - 2 * q.loc) / 2).pow(2)
-    return logs + 0.5 * (width.pow(2) / 12 + middle) / q.scale.pow(2)
-
-
-def _of_normal(p: Any, q: Any) -> Any:
-    """Return what is known where the second one is normal: it asks for two moments."""
-    away = (p.mean - q.loc).pow(2) + p.variance
-    logs = torch.log(q.scale) + 0.5 * math.log(2 * math.pi)
-    return logs + 0.5 * away / q.scale.pow(2) - p.entropy()
-
-
-def _of_exponential(p: Any, q: Any) -> Any:
-    return q.rate * p.mean - torch.log(q.rate) - p.entropy()
-
-
-def _infinite(p: Any, _q: Any) -> Any:
-    return torch.full_like(p.mean, math.inf)
-
-
-_WIDER: tuple[type, ...] = (Exponential, Gamma, Gumbel)
-_POSITIVE: tuple[type, ...] = (Beta, ContinuousBernoulli, Pareto)
-for _type in (*_WIDER, *_POSITIVE):
-    register_kl(_type, Normal)(_of_normal)
-for _type in _POSITIVE:
-    register_kl(_type, Exponential)(_of_exponential)
-
-# What the first may give is impossible for the second.
-_BOUNDED = (Beta, ContinuousBernoulli, Pareto, Uniform)
-_IMPOSSIBLE: dict[type, tuple[type, ...]] = {
-    **dict.fromkeys((Beta, ContinuousBernoulli), (Pareto,)),
-    **dict.fromkeys((Exponential, Gamma), _BOUNDED),
-    **dict.fromkeys((Gumbel, Laplace, Normal), (*_BOUNDED, Exponential, Gamma)),
-    Pareto: (Beta, ContinuousBernoulli, Uniform),
-    Poisson: (Bernoulli, Binomial),
-}
-for _type, _others in _IMPOSSIBLE.items():
-    for _other in _others:
-        register_kl(_type, _other)(_infinite)
