@@ -99,5 +99,32 @@ def test_divergences_are_integrals(first, second):
             assert found == wanted or near, (a, b, found, wanted)
 
 
+class Waiting(d.ExponentialFamily):
+    """What a user makes: exponential distributions by their natural parameter."""
+
+    def __init__(self, rate):
+        self.rate = torch.tensor(rate)
+        super().__init__(self.rate.shape, validate_args=False)
+
+    @property
+    def _natural_params(self):
+        return (-self.rate,)
+
+    def _log_normalizer(self, theta):
+        return -torch.log(-theta)
+
+    _mean_carrier_measure = 0
+
+
+def test_a_users_exponential_family_has_entropy_and_divergence():
+    p, q = Waiting([0.5, 2.0]), Waiting([1.5, 3.0])
+    own, other = d.Exponential(p.rate), d.Exponential(q.rate)
+    torch.testing.assert_close(p.entropy(), own.entropy())
+    found = d.kl_divergence(p, q)
+    torch.testing.assert_close(found, d.kl_divergence(own, other))
+    with pytest.raises(NotImplementedError, match="Bregman"):
+        d.kl_divergence(p, d.Poisson(1.0))
+
+
 def test_every_pair_that_can_be_compared_is():
     assert len(PAIRS) > 60

@@ -219,13 +219,12 @@ def cofactors(
     zero, null = ops.equal(input, 0), ops.equal(src, 0)
 
     def combined(own: Any, given: Any, reduce: str) -> Any:
-        more = {"include_self": include_self}
-        return scatter_reduce(own, dim, index, given, reduce, **more)
+        return scatter_reduce(own, dim, index, given, reduce, include_self=include_self)
 
     rest = combined(ops.where(zero, 1, input), ops.where(null, 1, src), "prod")
     zeros = combined(ops.where(zero, input, 0), ops.where(null, src, 0), "sum")
-    flags = (ops.astype(each, input.dtype) for each in (zero, null))
-    count = combined(*flags, "sum")
+    flags = [ops.astype(each, input.dtype) for each in (zero, null)]
+    count = combined(flags[0], flags[1], "sum")
 
     def others(x: Any, is_zero: Any, at: Any) -> Any:
         number, product = at(count), at(rest)

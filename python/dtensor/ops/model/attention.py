@@ -18,7 +18,7 @@ from dtensor.ops._make.words import Answer, Shape, Words, group, rule
 from dtensor.ops.model.attention_scores import (
     scale_of,
     second_gradients,
-    with_dropout,
+    with_dropout as with_dropout,
 )
 
 __all__ = ["attention", "scaled_dot_product_attention"]

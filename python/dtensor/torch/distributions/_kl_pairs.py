@@ -140,10 +140,15 @@ def _uniform_beta(p: Any, q: Any) -> Any:
     return torch.where((p.low < 0) | (p.high > 1), math.inf, found)
 
 
+def _of_continuous(p: Any, q: Any) -> Any:
+    norm = torch.log1p(-q.probs) + q._log_norm()
+    return -p.mean * q.logits - norm - p.entropy()
+
+
 @register_kl(Uniform, ContinuousBernoulli)
 def _uniform_continuous(p: Any, q: Any) -> Any:
-    logs = p.mean * q.logits + torch.log1p(-q.probs) + q._log_norm()
-    return torch.where((p.low < 0) | (p.high > 1), math.inf, -logs - p.entropy())
+    outside = (p.low < 0) | (p.high > 1)
+    return torch.where(outside, math.inf, _of_continuous(p, q))
 
 
 def _from_zero(function: Any) -> Any:
@@ -164,6 +169,7 @@ for _type in (Pareto, Uniform):
     register_kl(_type, Pareto)(_of_pareto)
 for _type in _UNIT:
     register_kl(_type, Uniform)(_of_uniform)
+register_kl(Beta, ContinuousBernoulli)(_of_continuous)
 register_kl(Uniform, Exponential)(_from_zero(_of_exponential))
 register_kl(Uniform, Gamma)(_from_zero(_of_gamma))
 

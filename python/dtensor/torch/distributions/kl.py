@@ -14,6 +14,7 @@ from dtensor.torch.distributions.cauchy import Cauchy
 from dtensor.torch.distributions.continuous_bernoulli import ContinuousBernoulli
 from dtensor.torch.distributions.dirichlet import Dirichlet
 from dtensor.torch.distributions.distribution import Distribution
+from dtensor.torch.distributions.exp_family import ExponentialFamily
 from dtensor.torch.distributions.exponential import Exponential
 from dtensor.torch.distributions.gamma import Gamma
 from dtensor.torch.distributions.geometric import Geometric
@@ -262,6 +263,23 @@ def _independent(p: Any, q: Any) -> Any:
         raise NotImplementedError
     found = kl_divergence(p.base_dist, q.base_dist)
     return sum_rightmost(found, p.reinterpreted_batch_ndims)
+
+
+@register_kl(ExponentialFamily, ExponentialFamily)
+def _exponential_family(p: Any, q: Any) -> Any:
+    """The divergence of Bregman of what normalizes them: Nielsen and Nock 2010."""
+    if type(p) is not type(q):
+        raise NotImplementedError(
+            "The cross KL-divergence between different exponential families cannot be "
+            "computed using Bregman divergences"
+        )
+    own = [x.detach().requires_grad_() for x in p._natural_params]
+    norm = p._log_normalizer(*own)
+    slopes = torch.autograd.grad(norm.sum(), own, create_graph=True)
+    found = q._log_normalizer(*q._natural_params) - norm
+    for a, b, slope in zip(own, q._natural_params, slopes, strict=True):
+        found = found - sum_rightmost((b - a) * slope, len(q.event_shape))
+    return found
 
 
 @register_kl(TransformedDistribution, TransformedDistribution)
