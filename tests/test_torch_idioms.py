@@ -5,10 +5,12 @@ import math
 
 import numpy as np
 import pytest
+from meshes import line
 
 import dtensor.torch as torch
 import dtensor.torch.nn as nn
 import dtensor.torch.nn.functional as F
+from dtensor import Shard, distribute_tensor
 from dtensor.torch.autograd import functional
 
 X = torch.arange(6.0).view(2, 3)
@@ -171,3 +173,39 @@ def test_a_function_may_save_for_a_forward_mode():
     x = torch.ones(2, requires_grad=True)
     Twice.apply(x).sum().backward()
     assert x.grad.tolist() == [2, 2]
+
+
+def test_a_tensor_of_one_element_is_assigned_as_a_number(ranks):
+    x = torch.zeros(2, 2, requires_grad=True)
+    y, one = x * 1, torch.ones(1, 1, requires_grad=True)
+    y[0, 1] = one
+    (y * torch.tensor([[2.0, 3.0], [4.0, 5.0]])).sum().backward()
+    assert y.tolist() == [[0, 1], [0, 0]]
+    assert one.grad.tolist() == [[3]] and x.grad.tolist() == [[2, 0], [4, 5]]
+
+    def body():
+        z = distribute_tensor(torch.zeros(4), line(), [Shard(0)])
+        z[2] = torch.ones(1)
+        z[1] = distribute_tensor(torch.full((1,), 2.0), line(), [Shard(0)])
+        assert z.full_tensor().tolist() == [0, 2, 1, 0]
+
+    ranks(body)
+
+
+PLACED = {
+    "index_add": lambda x, at, y: x.index_add(0, at, y),
+    "index_copy": lambda x, at, y: x.index_copy_(0, at, source=y),
+    "index_reduce": lambda x, at, y: x.index_reduce_(0, at, y, "amax"),
+    "index_put": lambda x, at, y: torch.index_put(x, (at,), y),
+    "put": lambda x, at, y: x.put_(at, y),
+    "masked_scatter": lambda x, at, y: x.masked_scatter(x == 0, y),
+}
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_what_is_put_by_an_index_has_the_dtype_of_what_it_is_put_into(name):
+    x, at, y = torch.zeros(1), torch.tensor([0]), torch.ones(1)
+    assert PLACED[name](x.clone(), at, y).tolist() == [1]
+    with pytest.raises(RuntimeError, match="Float.*Double"):
+        PLACED[name](x, at, y.double())
+    assert x.item() == 0

@@ -16,7 +16,10 @@ def _from_0_on(name: str, input: Any, dim: int, index: Any) -> None:
         checked_index(name, index, input.shape, dim % input.ndim, least=0)
 
 
-@of("index_select index_add index_add_ index_copy index_copy_ index_reduce")
+@of(
+    "index_select index_add index_add_ index_copy index_copy_ index_reduce "
+    "index_reduce_"
+)
 def _along(
     name: str, input: Any, dim: Any, index: Any, *args: Any, **options: Any
 ) -> None:
@@ -26,7 +29,37 @@ def _along(
         raise RuntimeError(
             f"{name}(): Expected dtype int32/int64 for index but got: {legacy(index)}"
         )
+    if name != "index_select":
+        _alike(name, input, options.get("source", args[0] if args else None))
     _from_0_on(name, input, dim, index)
+
+
+_UNLIKE = {
+    "index_add": "{0}_(): self ({1}) and source ({2}) must have the same scalar type",
+    "index_copy": "{0}_(): self and source expected to have the same dtype, but got "
+    "(self) {1} and (source) {2}",
+    "put": "{0}_(): self and source expected to have the same dtype, but got "
+    "self.dtype = {1} and source.dtype = {2}",
+    "index_put": "Index put requires the source and destination dtypes match, got {1} "
+    "for the destination and {2} for the source.",
+    "masked_scatter": "masked_scatter: expected self and source to have same dtypes "
+    "but got{1} and {2}",
+}
+_UNLIKE["index_reduce"] = _UNLIKE["index_add"]
+
+
+def _alike(name: str, input: Any, source: Any) -> None:
+    """Raise unless what is written has the dtype of what it is written into."""
+    if isinstance(source, _C.Tensor) and source.dtype != input.dtype:
+        bare = name.removesuffix("_")
+        dtypes = legacy(input), legacy(source)
+        raise RuntimeError(_UNLIKE[bare].format(bare, *dtypes))
+
+
+@of("index_put index_put_ masked_scatter masked_scatter_")
+def _by_places(name: str, input: Any, places: Any, *args: Any, **options: Any) -> None:
+    named = options.get("values", options.get("source"))
+    _alike(name, input, args[0] if args else named)
 
 
 @of("take put put_")
@@ -39,6 +72,7 @@ def _flat(
             f"{name}(): Expected a long tensor for index, but got {legacy(index)}"
         )
     no_number(name, "source", 3, source)
+    _alike(name, input, source)
 
 
 @of("gather scatter scatter_ scatter_add scatter_add_ scatter_reduce scatter_reduce_")

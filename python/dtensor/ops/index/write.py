@@ -43,6 +43,7 @@ from dtensor.ops.index.terms import (
     parse,
 )
 from dtensor.ops.index.written import PICK, Value, brought, fitted, shown, write_view
+from dtensor.ops.shape.view import reshape
 
 __all__ = ["setitem", "writing"]
 
@@ -64,7 +65,8 @@ def setitem(x: Any, index: Any, value: Any) -> None:
         As for `getitem`.
     value : array_like or DTensor
         Of a shape that broadcasts to that of ``x[index]``; cast to the dtype of `x` as
-        NumPy's assignment does.
+        NumPy's assignment does. In PyTorch's dialect a tensor of one element is a
+        number, whatever its dims.
 
     Raises
     ------
@@ -72,6 +74,8 @@ def setitem(x: Any, index: Any, value: Any) -> None:
         As NumPy raises; on every rank, before anything is written.
     """
     try:
+        if _is_one(value) and _C.is_torch(x):
+            value = reshape(value, ())
         if _C.is_grad_enabled() and (x.requires_grad or _requires_grad(value)):
             _set_recorded(x, index, value)
         else:
@@ -80,6 +84,10 @@ def setitem(x: Any, index: Any, value: Any) -> None:
         if (other := in_dialect(error, "setitem", x, index, value)) is not None:
             raise other from error.__cause__
         raise
+
+
+def _is_one(value: Any) -> bool:
+    return isinstance(value, _C.Tensor) and value.ndim > 0 and value.numel() == 1
 
 
 def _set_plain(x: Any, index: Any, value: Any) -> None:
