@@ -176,8 +176,8 @@ ext_tensor_function(PyObject *self, PyObject *args)
 
 /* --- filling the tables --- */
 
-static int
-add_methods(PyTypeObject *type, PyObject *methods)
+int
+ext_add_methods(PyTypeObject *type, PyObject *methods)
 {
     PyObject *name, *answer;
     Py_ssize_t place = 0;
@@ -198,7 +198,8 @@ install(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
                                      &PyDict_Type, &slots, &PyDict_Type, &methods,
                                      &PyDict_Type, &table, &other, &method))
         return NULL;
-    if (ext_fill_slots(slots, false) < 0 || add_methods(&ext_tensor_type, methods) < 0)
+    if (ext_fill_slots(slots, false) < 0 ||
+        ext_add_methods(&ext_tensor_type, methods) < 0)
         return NULL;
     Py_XSETREF(functions, Py_NewRef(table));
     Py_XSETREF(fallback, Py_NewRef(other));
@@ -216,7 +217,7 @@ install_in(PyObject *Py_UNUSED(module), PyObject *args)
     if (type != (PyObject *)&ext_tensor_type && type != (PyObject *)&ext_layout_type)
         return PyErr_Format(PyExc_TypeError,
                             "install_in takes Tensor or Layout, not %R", type);
-    if (add_methods((PyTypeObject *)type, methods) < 0)
+    if (ext_add_methods((PyTypeObject *)type, methods) < 0)
         return NULL;
     Py_RETURN_NONE;
 }

@@ -73,18 +73,6 @@ ext_give_torch_bases(PyTypeObject *type)
 
 /* --- what dtensor.torch gives --- */
 
-static int
-add_attributes(PyTypeObject *type, PyObject *methods)
-{
-    PyObject *name, *answer;
-    Py_ssize_t place = 0;
-    while (PyDict_Next(methods, &place, &name, &answer))
-        if (PyDict_SetItem(type->tp_dict, name, answer) < 0)
-            return -1;
-    PyType_Modified(type);
-    return 0;
-}
-
 static PyObject *
 install_torch(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 {
@@ -96,8 +84,8 @@ install_torch(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
                                      &PyDict_Type, &whole, &make, &print))
         return NULL;
     if (ext_fill_slots(slots, true) < 0 ||
-        add_attributes(&ext_torch_tensor_type, methods) < 0 ||
-        add_attributes(&ext_torch_dtensor_type, whole) < 0)
+        ext_add_methods(&ext_torch_tensor_type, methods) < 0 ||
+        ext_add_methods(&ext_torch_dtensor_type, whole) < 0)
         return NULL;
     Py_XSETREF(constructor, Py_NewRef(make));
     Py_XSETREF(printer, Py_NewRef(print));
