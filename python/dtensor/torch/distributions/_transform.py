@@ -148,7 +148,7 @@ class _Inverse(Transform):
         return self._inv.forward_shape(shape)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._inv!r})"
+        return f"_InverseTransform({self._inv!r})"
 
 
 class ComposeTransform(Transform):
@@ -235,7 +235,8 @@ class ComposeTransform(Transform):
         return shape
 
     def __repr__(self) -> str:
-        return f"ComposeTransform({self.parts!r})"
+        parts = ",\n    ".join(map(repr, self.parts))
+        return f"ComposeTransform(\n    {parts}\n)"
 
 
 identity_transform = ComposeTransform([])

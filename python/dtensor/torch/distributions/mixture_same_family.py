@@ -113,6 +113,6 @@ class MixtureSameFamily(Distribution):
 
     def __repr__(self) -> str:
         return (
-            f"MixtureSameFamily({self._mixture_distribution}, "
-            f"{self._component_distribution})"
+            f"MixtureSameFamily(\n  {self._mixture_distribution},\n"
+            f"  {self._component_distribution})"
         )
