@@ -60,7 +60,7 @@ def _back(
     _out: Any,
     x: Any,
     weight: Any,
-    bias: Any,
+    _bias: Any,
     mean: Any,
     var: Any,
     eps: float,
@@ -81,7 +81,7 @@ def _back(
     dx = channel_mix(x, mean, slope * products, shift * sums, grad, factor)
     of_bias, of_scale = own if batch.across else (sums, products)
     dweight = None if weight is None else of_scale * scale
-    return dx, dweight, None if bias is None else of_bias
+    return dx, dweight, None if _bias is None else of_bias
 
 
 def _check(
