@@ -209,3 +209,20 @@ def test_what_is_put_by_an_index_has_the_dtype_of_what_it_is_put_into(name):
     with pytest.raises(RuntimeError, match="Float.*Double"):
         PLACED[name](x, at, y.double())
     assert x.item() == 0
+
+
+def test_what_backward_does_not_read_may_be_written_to():
+    x = torch.randn(3, 4, 5, requires_grad=True)
+    norm = nn.BatchNorm1d(4)
+    norm(x).relu().sum().backward()
+    want, x.grad = x.grad, None
+    F.relu(norm(x), inplace=True).sum().backward()
+    assert torch.equal(x.grad, want)
+    for pick in ("sort", "topk", "kthvalue", "mode"):
+        options = {"k": 2} if pick in ("topk", "kthvalue") else {}
+        x = torch.tensor([[3.0, 1.0, 2.0]], requires_grad=True)
+        y = x * 1
+        found = getattr(y, pick)(**options).values
+        y -= 1
+        found.sum().backward()
+        assert x.grad.sum() == found.numel()

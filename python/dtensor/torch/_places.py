@@ -302,10 +302,10 @@ def _lines(x: Any, dim: Any) -> int | None:
 
 
 def _of_order(
-    g: Any, out: Any, input: Any, dim: int = -1, *_args: Any, **_options: Any
+    g: Any, out: Any, _input: Any, dim: int = -1, *_args: Any, **_options: Any
 ) -> Any:
     """Put the gradients of elements where these came from."""
-    return put_along(g[0], out[1].detach(), dim, input.shape[dim])
+    return put_along(g[0], out[1].detach(), dim, _input.shape[dim])
 
 
 def _first(name: str, input: Operand, at: int, count: Any, largest: bool) -> Answer:
@@ -328,7 +328,7 @@ def _sort(
 @row(
     "topk",
     None,
-    lambda g, out, input, _k, dim=-1, *_args, **_options: _of_order(g, out, input, dim),
+    lambda g, out, _x, _k, dim=-1, *_args, **_options: _of_order(g, out, _x, dim),
 )
 def _topk(
     input: Any, k: Any, dim: Any = -1, largest: Any = True, sorted: Any = True
@@ -357,7 +357,7 @@ def _of_element(g: Any, out: Any, input: Any, dim: int, keepdim: bool) -> Any:
 @row(
     "kthvalue",
     None,
-    lambda g, out, x, _k, dim=-1, keep=False: _of_element(g, out, x, dim, keep),
+    lambda g, out, _x, _k, dim=-1, keep=False: _of_element(g, out, _x, dim, keep),
 )
 def _kthvalue(input: Any, k: Any, dim: Any = -1, keepdim: Any = False) -> Maybe:
     at = _lines(input, dim)
@@ -366,7 +366,7 @@ def _kthvalue(input: Any, k: Any, dim: Any = -1, keepdim: Any = False) -> Maybe:
     return _element("kthvalue", input, at, k - 1, keepdim)
 
 
-@row("mode", None, lambda g, out, x, dim=-1, k=False: _of_element(g, out, x, dim, k))
+@row("mode", None, lambda g, out, _x, dim=-1, k=False: _of_element(g, out, _x, dim, k))
 def _mode(input: Any, dim: Any = -1, keepdim: Any = False) -> Maybe:
     at = _lines(input, dim)
     return None if at is None else _element("mode", input, at, -1, keepdim)
