@@ -43,7 +43,6 @@ from dtensor.ops.index.terms import (
     parse,
 )
 from dtensor.ops.index.written import PICK, Value, brought, fitted, shown, write_view
-from dtensor.ops.shape.view import reshape
 
 __all__ = ["setitem", "writing"]
 
@@ -75,7 +74,7 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     """
     try:
         if _is_one(value) and _C.is_torch(x):
-            value = reshape(value, ())
+            value = getitem(value, (0,) * value.ndim)
         if _C.is_grad_enabled() and (x.requires_grad or _requires_grad(value)):
             _set_recorded(x, index, value)
         else:
