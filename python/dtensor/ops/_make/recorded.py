@@ -15,7 +15,7 @@ __all__ = ["recorded"]
 Function = Callable[..., Any]
 
 
-def _named(back: Function) -> tuple[str, ...]:
+def _named(back: Any) -> tuple[str, ...]:
     """Return the names of the parameters of a gradient."""
     given = 0
     while isinstance(back, partial):
