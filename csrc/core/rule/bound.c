@@ -242,7 +242,7 @@ own_seconds(const dt_search *s, int k, const int *codes)
             addends += s->mesh->shape[m];
         all = all || (dt_placement_pending(p) && codes[m] < 0);
     }
-    if (!changed)
+    if (!changed || dt_search_only_cuts(s, k, codes))
         return 0;
     own_part part = {1, 1, 1};
     for (int d = 0; d < layout->ndim; d++)

@@ -11,7 +11,7 @@ typedef struct {
     int operand_count, result_count;
     const dt_layout **operands; /* retained; the given one where nothing moves */
     const dt_layout **results;  /* retained */
-    double seconds;             /* predicted, of all moves */
+    double seconds;             /* predicted, of all moves that are not free */
     int moved; /* operands whose layout changes; those that were not replicated twice */
 } dt_choice;
 
@@ -19,7 +19,9 @@ typedef struct {
  * whose moves are predicted to take the least time (core/plan/plan.h); among equals the
  * one that moves fewest operands (one that is cut or Partial counts for two), then the
  * one that comes first in the order of the rows: all replicated, factors in the order
- * of the text, Partial rows.
+ * of the text, Partial rows. To cut what is whole on every rank, along factors that cut
+ * all results, is free: computing with the whole would take longer than that copy, and
+ * hold more.
  *
  * Never more than the cheapest of the full product of rows, but found by a search. A
  * factor that several mesh dimensions cut has one order and one set of cut points,

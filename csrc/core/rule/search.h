@@ -144,7 +144,10 @@ dt_status dt_cutting_points(const int64_t **out, dt_search *search,
                             const dt_cutting *cutting, const dt_bound_word *word,
                             int64_t length);
 
-/* target.c: the target of a term in the current combination, and its plan. */
+/* target.c: whether an operand is at most cut further, along factors that cut all
+ * results. That is free: to compute with the whole would take longer than the copy. */
+bool dt_search_only_cuts(const dt_search *search, int operand, const int *codes);
+/* The target of a term in the current combination, and its plan. */
 dt_status dt_search_target(dt_target **out, dt_search *search, int term);
 dt_status dt_search_plan(dt_search *search, int term, dt_target *target);
 

@@ -118,7 +118,38 @@ is_unchanged(const dt_search *s, const dt_layout *layout, const int *codes)
     return true;
 }
 
+static bool
+cuts_results(const dt_search *s, const dt_row *row)
+{
+    const dt_binding *b = s->binding;
+    bool all = row->kind == DT_ROW_FACTOR && b->term_count > b->operand_count;
+    for (int t = b->operand_count; t < b->term_count && all; t++)
+        all = b->where[t * b->factor_count + row->factor] >= 0;
+    return all;
+}
+
+bool
+dt_search_only_cuts(const dt_search *s, int operand, const int *codes)
+{
+    const dt_layout *layout = s->operands[operand];
+    for (int m = 0; m < s->mesh->ndim; m++) {
+        dt_placement p = layout->placements[m];
+        bool kept = dt_code_keeps(s, codes[m], p);
+        bool cut = dt_placement_whole(p) && codes[m] >= 0;
+        if (!kept && !(cut && cuts_results(s, &s->rows[s->row[m]])))
+            return false;
+    }
+    return true;
+}
+
 /* --- targets --- */
+
+static void
+find_codes(int *codes, const dt_search *s, int term)
+{
+    for (int m = 0; m < s->mesh->ndim; m++)
+        codes[m] = dt_row_code(s, &s->rows[s->row[m]], term);
+}
 
 /* Where a term's layout is moved from and to; the same: nothing is moved. */
 static void
@@ -136,11 +167,15 @@ dt_search_plan(dt_search *s, int t, dt_target *target)
 {
     const dt_layout *from, *to;
     const dt_plan *plan;
+    int codes[DT_MESH_MAX_NDIM];
     if (target->planned)
         return DT_OK;
     find_move(&from, &to, s, t, target);
     DT_TRY(dt_plans_find(&plan, s->plans, from, to, s->cost, 0, s->err));
-    target->least = plan->by_messages;
+    find_codes(codes, s, t);
+    bool free = t < s->binding->operand_count && dt_plan_local(plan) &&
+                dt_search_only_cuts(s, t, codes);
+    target->least = free ? 0 : plan->by_messages;
     target->planned = true;
     dt_plan_release(s->plans, plan);
     return DT_OK;
@@ -160,7 +195,8 @@ fill_target(dt_target *target, dt_search *s, int t, const int *codes)
     const dt_layout *from, *to;
     find_move(&from, &to, s, t, target);
     target->planned = from == to;
-    if (!target->planned && !s->exhaustive && (operand || !to->has_partial))
+    bool bounded = operand ? !dt_search_only_cuts(s, t, codes) : !to->has_partial;
+    if (!target->planned && !s->exhaustive && bounded)
         target->least = dt_bound_move(s, from, to);
     return DT_OK;
 }
@@ -170,8 +206,8 @@ dt_search_target(dt_target **out, dt_search *s, int t)
 {
     int ndim = s->mesh->ndim, codes[DT_MESH_MAX_NDIM];
     int64_t key[DT_MESH_MAX_NDIM];
+    find_codes(codes, s, t);
     for (int m = 0; m < ndim; m++) {
-        codes[m] = dt_row_code(s, &s->rows[s->row[m]], t);
         key[m] = codes[m];
         if (codes[m] >= 0)
             key[m] |= (int64_t)s->cutting[m]->id << 32;
