@@ -208,6 +208,35 @@ what_is_wanted_counts(void)
     dt_mesh_release(context, mesh);
 }
 
+static const setting COLUMN = {
+    "...,...->...", "all", DT_SUM, 2, {SHAPE(4096, 1), SHAPE(4096, 4096)}, F32, F32};
+
+/* A copy of a part is no reason to compute with the whole on every rank. */
+static void
+what_is_whole_is_cut_for_free(void)
+{
+    static const struct {
+        const char *column, *matrix, *answer;
+    } CASES[] = {{"0R", "RR", "[S(0), R] [S(0), R] -> [S(0), R]"},
+                 {"0R", "R1", "[S(0), R] [S(0), S(1)] -> [S(0), S(1)]"},
+                 {"RR", "RR", "[R, R] [R, R] -> [R, R]"}};
+    const dt_mesh *mesh = mesh_of(2, 2, 4, 1);
+    for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; k++) {
+        question q;
+        ask(&q, &COLUMN, mesh);
+        place(&q, 0, CASES[k].column);
+        place(&q, 1, CASES[k].matrix);
+        dt_choice choice = choose(&q, false);
+        char text[512];
+        print_choice(text, sizeof text, &choice);
+        CHECK(strcmp(text, CASES[k].answer) == 0);
+        check_equal(&q);
+        dt_choice_clear(&choice, context);
+        forget(&q);
+    }
+    dt_mesh_release(context, mesh);
+}
+
 enum { MANY = 1000 };
 
 typedef struct {
@@ -269,5 +298,5 @@ DT_MAIN(TEST(begin), TEST(rows_of_one_mesh_dimension_are_found),
         TEST(a_window_inherits_the_boundaries_of_its_factor),
         TEST(one_collective_is_enough_for_rows_by_columns_on_a_square),
         TEST(kinds_of_partial_are_not_mixed), TEST(orders_and_cuts_are_taken_over),
-        TEST(what_is_wanted_counts), TEST(a_thousand_arrays_are_joined),
-        TEST(nothing_is_left_over))
+        TEST(what_is_wanted_counts), TEST(what_is_whole_is_cut_for_free),
+        TEST(a_thousand_arrays_are_joined), TEST(nothing_is_left_over))

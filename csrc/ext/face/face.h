@@ -92,7 +92,7 @@ PyObject *ext_tensor_function(PyObject *self, PyObject *args);
 
 /* What answers an operator beside tensors of PyTorch's dialect: borrowed, or NULL. */
 PyObject *ext_torch_slot(const char *name);
-int ext_fill_slots(PyObject *given, bool torch); /* from a dict by name */
+int ext_fill_slots(PyObject *given, bool torch);            /* from a dict by name */
 int ext_add_methods(PyTypeObject *type, PyObject *methods); /* the same */
 void ext_fill_number_slots(PyNumberMethods *numbers);
 void ext_fill_torch_slots(PyNumberMethods *numbers);
