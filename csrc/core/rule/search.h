@@ -135,6 +135,9 @@ dt_code_keeps(const dt_search *s, int code, dt_placement p)
 /* rows.c: fills rows and row_count with the rows that the dtypes allow. */
 dt_status dt_search_rows(dt_search *search);
 int dt_row_code(const dt_search *search, const dt_row *row, int term);
+/* Whether the current combination at most cuts an operand further, along factors that
+ * cut all results. That is free: to compute with the whole takes longer than the copy. */
+bool dt_search_only_cuts(const dt_search *search, int operand, const int *codes);
 
 /* cutting.c */
 dt_status dt_search_cuttings(const dt_cuttings **out, dt_search *search, int factor,
@@ -144,10 +147,7 @@ dt_status dt_cutting_points(const int64_t **out, dt_search *search,
                             const dt_cutting *cutting, const dt_bound_word *word,
                             int64_t length);
 
-/* target.c: whether an operand is at most cut further, along factors that cut all
- * results. That is free: to compute with the whole would take longer than the copy. */
-bool dt_search_only_cuts(const dt_search *search, int operand, const int *codes);
-/* The target of a term in the current combination, and its plan. */
+/* target.c: the target of a term in the current combination, and its plan. */
 dt_status dt_search_target(dt_target **out, dt_search *search, int term);
 dt_status dt_search_plan(dt_search *search, int term, dt_target *target);
 

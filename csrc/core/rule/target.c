@@ -118,30 +118,6 @@ is_unchanged(const dt_search *s, const dt_layout *layout, const int *codes)
     return true;
 }
 
-static bool
-cuts_results(const dt_search *s, const dt_row *row)
-{
-    const dt_binding *b = s->binding;
-    bool all = row->kind == DT_ROW_FACTOR && b->term_count > b->operand_count;
-    for (int t = b->operand_count; t < b->term_count && all; t++)
-        all = b->where[t * b->factor_count + row->factor] >= 0;
-    return all;
-}
-
-bool
-dt_search_only_cuts(const dt_search *s, int operand, const int *codes)
-{
-    const dt_layout *layout = s->operands[operand];
-    for (int m = 0; m < s->mesh->ndim; m++) {
-        dt_placement p = layout->placements[m];
-        bool kept = dt_code_keeps(s, codes[m], p);
-        bool cut = dt_placement_whole(p) && codes[m] >= 0;
-        if (!kept && !(cut && cuts_results(s, &s->rows[s->row[m]])))
-            return false;
-    }
-    return true;
-}
-
 /* --- targets --- */
 
 static void
