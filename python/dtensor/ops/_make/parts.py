@@ -17,6 +17,8 @@ __all__ = [
     "alone",
     "counted",
     "find",
+    "from_zero",
+    "in_whole",
     "inside",
     "key_of",
     "local",
@@ -89,14 +91,38 @@ def positions(layout: _C.Layout, dim: int) -> npt.NDArray[np.int64]:
     return np.concatenate([np.empty(0, np.int64), *ranges])
 
 
+def in_whole(layout: _C.Layout, dim: int, at: Any) -> Any:
+    """Return the indices of a dim that are at these positions of this rank's array."""
+    ranges = spans(layout, dim)
+    if len(ranges) == 1:
+        return at + ranges[0][0]
+    return positions(layout, dim)[at]
+
+
+def from_zero(index: npt.NDArray[Any], length: int) -> npt.NDArray[np.int64]:
+    """Return indices of a dim without negative numbers; perhaps the array itself."""
+    index = index.astype(np.int64, copy=False)
+    if index.size and index.min() < 0:
+        index = index.copy()
+        np.add(index, length, out=index, where=index < 0)
+    return index
+
+
 def find(
-    layout: _C.Layout, dim: int, index: npt.NDArray[np.int64]
+    layout: _C.Layout, dim: int, index: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool]]:
-    """Return local positions of indices of a dim, and which of them this rank holds."""
+    """Return local positions of indices of a dim, and which of them this rank holds;
+    the positions of the others mean nothing."""
+    index = index.astype(np.int64, copy=False)
+    ranges = spans(layout, dim)
+    if len(ranges) == 1:
+        start, count = ranges[0]
+        where = np.asarray(index - start)
+        return where, np.asarray(where.view(np.uint64) < count)
     where = np.zeros(index.shape, np.int64)
     held = np.zeros(index.shape, bool)
     before = 0
-    for start, count in spans(layout, dim):
+    for start, count in ranges:
         here = (index >= start) & (index < start + count)
         where = np.where(here, index - (start - before), where)
         held |= here

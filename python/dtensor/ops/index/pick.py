@@ -12,7 +12,7 @@ from dtensor._core.device import is_meta
 from dtensor.ops._make.operator import Operand, Rule, call, letters, operator
 from dtensor.ops._make.parts import (
     counted,
-    find,
+    from_zero,
     inside,
     key_of,
     local,
@@ -22,6 +22,7 @@ from dtensor.ops._make.parts import (
     parts_of,
 )
 from dtensor.ops._make.reduction import OPS
+from dtensor.ops._make.routes import part_number
 from dtensor.ops.index.fetched import fetched, fetches
 
 __all__ = [
@@ -77,13 +78,13 @@ def rows(x: _C.DTensor, dim: int, index: Array | _C.DTensor) -> _C.DTensor:
         return result
     known, owner, counts = found_in
     in_order = is_rising(known, owner)
-    if not in_order and known.size >= x.shape[dim]:
+    if in_order:
+        return _found(x, dim, known, counts)
+    if known.size >= x.shape[dim]:
         result = select(x, (*before, "array"), [known])
         return result
     order = np.argsort(owner, kind="stable")
     found = _found(x, dim, known.ravel()[order], counts)
-    if in_order:
-        return found
     back = np.empty(known.size, np.intp)
     back[order] = np.arange(known.size)
     result = select(found, (*before, "array"), [back.reshape(known.shape)])
@@ -100,8 +101,10 @@ def _found(x: _C.DTensor, dim: int, index: Array, counts: Array) -> _C.DTensor:
         return make((), layout)
     if is_meta(x):
         return _C.without_data(layout)
-    at, mine = find(x.layout, dim, index)
-    return make(local(x)[(ALL,) * dim + (at[mine],)], layout)
+    part = part_number(x.layout, dim)
+    start, _ = (parts_of(x.layout, dim) or ())[part]
+    own = index[slice(*cuts[dim][part : part + 2])] - start
+    return make(local(x)[(ALL,) * dim + (own,)], layout)
 
 
 def owners(
@@ -113,10 +116,14 @@ def owners(
     parts = parts_of(layout, dim) if layout.is_cut(dim) else None
     if parts is None:
         return None
-    index = np.where(index < 0, index + layout.shape[dim], index)
+    index = from_zero(index, layout.shape[dim])
     starts = [start for start, _ in parts]
+    few = np.min_scalar_type(len(parts))  # sorting small integers takes less time
+    if is_rising(index, index):
+        counts = np.diff(np.searchsorted(index, [*starts, layout.shape[dim]]))
+        return index, np.repeat(np.arange(len(parts), dtype=few), counts), counts
     owner = np.searchsorted(starts, index.ravel(), "right") - 1
-    return index, owner, np.bincount(owner, None, len(parts))
+    return index, owner.astype(few), np.bincount(owner, None, len(parts))
 
 
 def is_rising(index: Array, owner: Array) -> bool:

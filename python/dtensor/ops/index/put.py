@@ -11,10 +11,10 @@ from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor._core.nested import mapped
 from dtensor.ops._make.axes import normalize_axis_index
-from dtensor.ops._make.composite import composite
+from dtensor.ops._make.composite import array_of, composite
 from dtensor.ops._make.known import ndim, shape, size
 from dtensor.ops._make.operator import implements, method
-from dtensor.ops._make.parts import alone, find, inside, local, values_of
+from dtensor.ops._make.parts import alone, find, from_zero, inside, local, values_of
 from dtensor.ops._make.words import hollow
 from dtensor.ops.index.take import check_along, flat_index
 from dtensor.ops.index.terms import checked_index
@@ -88,12 +88,21 @@ def _numbered(name: str, a: Any, at: Array, values: Any) -> None:
     """Write the values, in turn, to the elements with these flat indices."""
     if not at.size or not size(values):
         return
-    if isinstance(values, _C.Tensor) and values.requires_grad:
+    recorded = isinstance(values, _C.Tensor) and values.requires_grad
+    values = values if recorded else _known(name, values, a)
+    if size(values) == 1:
+        values = np.reshape(values, ())
+    elif recorded:
         flat = np.ravel(values)
         values = flat[np.arange(at.size) % len(flat)]
     else:
-        values = np.resize(_known(name, values, a), at.shape)
-    setitem(a, np.unravel_index(at, a.shape), values)
+        values = _in_turn(values, at.size)
+    setitem(a, at if a.ndim == 1 else np.unravel_index(at, a.shape), values)
+
+
+def _in_turn(values: Array, count: int) -> Array:
+    """Return so many elements of an array, from its begin again after its end."""
+    return np.tile(values.ravel(), -(-count // values.size))[:count]
 
 
 def _is_plain_write(a: Any, index: Any, values: Any) -> bool:
@@ -144,8 +153,12 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     if mode == "raise" and _is_plain_write(a, ind, v):
         setitem(a, ind, v)
         return
-    known = _known("put", ind, a).ravel().astype(np.intp)
-    _numbered("put", a, flat_index(known, int(a.size), mode), v)
+    known, length = _known("put", ind, a).ravel().astype(np.intp), int(a.size)
+    if mode == "raise" and length:
+        at = from_zero(checked_index("put", known, (length,), 0), length)
+    else:
+        at = flat_index(known, length, mode)
+    _numbered("put", a, at, v)
 
 
 @implements(np.place)
@@ -168,6 +181,9 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         return
     if size(mask) != arr.size:
         raise ValueError("place: mask and data must be the same size")
+    if size(vals) == 1:
+        putmask(arr, mask, vals)
+        return
     chosen = np.flatnonzero(_known("place", mask, arr))
     if chosen.size and not size(vals):
         raise ValueError("Cannot insert from an empty array!")
@@ -194,9 +210,12 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
         return
     if size(mask) != a.size:
         raise ValueError("putmask: mask and data must be the same size")
+    if size(values) == 1:
+        values = np.reshape(values, ())
+    elif size(values) and not isinstance(values, _C.Tensor):
+        values = _in_turn(np.asarray(values), a.size).reshape(a.shape)
     if shape(mask) == a.shape and shape(values) in (a.shape, ()):
-        mask = mask if hasattr(mask, "dtype") else np.asarray(mask)
-        copyto(a, values, "unsafe", mask if mask.dtype == bool else mask != 0)
+        copyto(a, values, "unsafe", array_of(mask) != 0)
         return
     chosen = np.flatnonzero(_known("putmask", mask, a))
     if chosen.size and size(values):
@@ -229,12 +248,11 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     if isinstance(src, bool | int | float | complex):
         np.copyto(np.empty((), dst.dtype), src, casting)
     else:
-        dtype = src.dtype if hasattr(src, "dtype") else np.asarray(src).dtype
-        np.copyto(np.empty(0, dst.dtype), np.empty(0, dtype), casting)
+        np.copyto(np.empty(0, dst.dtype), np.empty(0, array_of(src).dtype), casting)
     if where is True:
         setitem(dst, ..., src)
         return
-    where = where if hasattr(where, "dtype") else np.asarray(where)
+    where = array_of(where)
 
     def back(grad: Any) -> tuple[Any, Any]:
         return np.where(where, 0, grad), np.where(where, grad, 0)
@@ -306,10 +324,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
         return
     if a.ndim < 2 or a.ndim > 2 and len(set(a.shape)) > 1:
         np.fill_diagonal(np.empty(a.shape[:1] + (0,) * (a.ndim - 1)), 0)  # raises
-    if a.ndim == 2:
-        step = a.shape[1] + 1
-    else:
-        step = 1 + int(np.cumprod(a.shape[:-1]).sum())
+    step = 1 + int(np.cumprod(a.shape[1:]).sum())
     end = a.size if wrap or a.ndim > 2 else min(a.size, a.shape[1] ** 2)
     _numbered("fill_diagonal", a, np.arange(0, end, step), val)
 
@@ -377,8 +392,7 @@ def _put_along(arr: _C.DTensor, indices: Any, values: Any, dim: int) -> None:
     if not layout.is_cut(dim) or alone(layout):
         np.put_along_axis(local(arr), index, value, dim)
         return
-    index = np.where(index < 0, index + arr.shape[dim], index).astype(np.intp)
-    at, mine = find(layout, dim, index)
+    at, mine = find(layout, dim, from_zero(index, arr.shape[dim]))
     here = local(arr)
     grid = list(np.ogrid[tuple(slice(n) for n in here.shape)])
     grid[dim] = at

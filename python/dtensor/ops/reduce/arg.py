@@ -22,7 +22,7 @@ from dtensor.ops._make.operator import (
     operator,
 )
 from dtensor.ops._make.out import cast_back
-from dtensor.ops._make.parts import inside, local, make, positions
+from dtensor.ops._make.parts import in_whole, inside, local, make
 from dtensor.ops._make.reduction import highest, kept, lowest, probe
 from dtensor.ops._make.words import Answer, rule
 
@@ -75,7 +75,7 @@ def _of_part(
         if part.size == 0:
             return np.zeros(1, part.dtype), np.full(1, -1)
         at = np.unravel_index(function(part), part.shape)
-        held = [positions(x.layout, dim)[k] for dim, k in enumerate(at)]
+        held = [in_whole(x.layout, dim, k) for dim, k in enumerate(at)]
         where = np.ravel_multi_index(held, x.shape)
         return part[at].reshape(1), np.reshape(where, 1)
     if part.shape[axis] == 0:
@@ -83,7 +83,7 @@ def _of_part(
         return np.zeros(shape, part.dtype), np.full(shape, -1)
     near = function(part, axis=axis, keepdims=True)
     values = np.take_along_axis(part, near, axis)
-    where = positions(x.layout, axis)[near]
+    where = in_whole(x.layout, axis, near)
     return np.moveaxis(values, axis, 0), np.moveaxis(where, axis, 0)
 
 

@@ -149,29 +149,84 @@ def _blank(x: _C.DTensor, layout: _C.Layout) -> _C.DTensor:
     return _C.without_data(layout) if is_meta(x) else make((), layout)
 
 
+def _chained_total(
+    name: str, function: np.ufunc, x: _C.DTensor, to: _C.Layout, dim: int
+) -> _C.DTensor:
+    """Return the row that all is reduced to, which the last part with elements has:
+    each part goes on from the row that the one before it was reduced to."""
+    own = ranges_of(to, dim)
+    here = inside(to) and not is_meta(x)
+    mine = part_number(to, dim)
+    total: _C.DTensor | None = None
+    for part in [k for k, (a, b) in enumerate(own) if a < b]:
+        alone = resized(to, dim, [int(k == part) for k in range(len(own))])
+        if total is not None:
+            total = move(name, total, alone)
+        if not here:
+            total = _blank(x, alone)
+        elif mine != part:
+            total = make(np.empty(alone.local_shape(), to.dtype), alone)
+        elif total is None:
+            row = function.reduce(local(x), axis=dim, dtype=to.dtype, keepdims=True)
+            total = make(row, alone)
+        else:
+            total = make(_reduced_after(function, local(total), local(x), dim), alone)
+    assert total is not None
+    return total
+
+
+_BLOCK = 1 << 13  # elements that are copied at once
+
+
+def _reduced_after(function: np.ufunc, first: Array, part: Array, dim: int) -> Array:
+    """Return the row that a row, and after it the rows of a part, are reduced to."""
+    rows, total = np.moveaxis(part, dim, 0), np.moveaxis(first, dim, 0)
+    count = min(len(rows), max(1, _BLOCK // max(1, total.size)))
+    both = np.concatenate([total, np.empty((count, *total.shape[1:]), first.dtype)])
+    for start in range(0, len(rows), count):
+        some = rows[start : start + count]
+        both[1 : len(some) + 1] = some
+        both[0] = function.reduce(both[: len(some) + 1], axis=0, dtype=first.dtype)
+    return np.moveaxis(both[:1], 0, dim)
+
+
 def reduced_in_parts(
     function: np.ufunc, x: _C.DTensor, dim: int, dtype: Any, keepdims: bool
 ) -> Any:
     """Return ``function.reduce(x, dim, dtype, keepdims=keepdims)`` of a cut dim that
     has elements. What is sent is as for `scanned_in_parts`."""
     name = f"{function.__name__}.reduce"
-    if function not in ASSOCIATIVE:
-        result = scanned_in_parts(function, x, dim, dtype)
-        last = slice(-1, None) if keepdims else -1
-        return getitem(result, (*(slice(None),) * dim, last))
     with within(name, x, dim, dtype):
         y = settled(name, x.detach())
         wide = function.reduce(np.ones(1, y.dtype), dtype=dtype).dtype
-        totals = _totals(name, function, y, y.layout.with_dtype(wide), dim, dtype)
-        rest = [d for d in range(y.ndim) if d != dim]
-        places = {d: d if keepdims else k for k, d in enumerate(rest)}
-        shape = [1 if d == dim else n for d, n in enumerate(y.shape)]
-        shape = shape if keepdims else [shape[d] for d in rest]
-        to = y.layout.like(shape, places, wide)
-        if is_meta(y) or not inside(to):
-            result = _blank(y, to)
+        if function in ASSOCIATIVE:
+            result = _joined_total(name, function, y, dim, wide, dtype, keepdims)
         else:
-            some = [k for k, (a, b) in enumerate(ranges_of(y.layout, dim)) if a < b]
-            total = function.reduce(totals[some], axis=0, dtype=wide)
-            result = make(np.asarray(total).reshape(to.local_shape()), to)
-    return without_gradient(name, (x,), result)
+            result = _chained_total(name, function, y, y.layout.with_dtype(wide), dim)
+    result = without_gradient(name, (x,), result)
+    if keepdims or function in ASSOCIATIVE:
+        return result
+    return getitem(result, (*(slice(None),) * dim, 0))
+
+
+def _joined_total(
+    name: str,
+    function: np.ufunc,
+    x: _C.DTensor,
+    dim: int,
+    wide: np.dtype[Any],
+    dtype: Any,
+    keepdims: bool,
+) -> _C.DTensor:
+    """Return what the totals of all parts are reduced to."""
+    totals = _totals(name, function, x, x.layout.with_dtype(wide), dim, dtype)
+    rest = [d for d in range(x.ndim) if d != dim]
+    places = {d: d if keepdims else k for k, d in enumerate(rest)}
+    shape = [1 if d == dim else n for d, n in enumerate(x.shape)]
+    shape = shape if keepdims else [shape[d] for d in rest]
+    to = x.layout.like(shape, places, wide)
+    if is_meta(x) or not inside(to):
+        return _blank(x, to)
+    some = [k for k, (a, b) in enumerate(ranges_of(x.layout, dim)) if a < b]
+    total = function.reduce(totals[some], axis=0, dtype=wide)
+    return make(np.asarray(total).reshape(to.local_shape()), to)

@@ -7,16 +7,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor import _C
 from dtensor._core.caller import warn
 from dtensor._core.dtype import dtype_of
 from dtensor.ops._make.composite import as_dtype, composite, settled
 from dtensor.ops._make.elementwise import anywhere, broadcast
-from dtensor.ops._make.operator import Operand, Operator, call, implements, operator
+from dtensor.ops._make.operator import (
+    Operand,
+    Operator,
+    Rule,
+    call,
+    implements,
+    letters,
+    operator,
+)
 from dtensor.ops._make.out import as_floats, cast_back, casts_out
 from dtensor.ops._make.reduction import (
+    KINDS,
     MISSING,
     Axis,
     DTypeLike,
+    kept,
+    probe,
     reduced_axes,
 )
 from dtensor.ops._make.words import Answer
@@ -97,12 +109,16 @@ nanprod = _reduction(np.nanprod, np.multiply, of_product, "product")
 # --- greatest and least ---------------------------------------------------------------
 
 
-@operator(name="nanmax_or_nanmin")
-def _or_nan(values: Operand, lost: Operand) -> Answer:
-    return broadcast([values, lost]), call(_fill, values, lost), values.dtype
+@operator(name="nanmax_or_nanmin", operands=2)
+def _or_nan(values: Operand, flag: Operand, lost: bool = True) -> Answer:
+    """Return the values, but NaN, and a warning, where a flag is `lost`."""
+    return broadcast([values, flag]), call(_fill, values, flag, lost), values.dtype
 
 
-def _fill(values: npt.NDArray[Any], lost: npt.NDArray[Any]) -> Any:
+def _fill(
+    values: npt.NDArray[Any], flag: npt.NDArray[np.bool], is_lost: bool
+) -> npt.NDArray[Any]:
+    lost = flag == is_lost
     if not lost.any():
         return values
     warn("All-NaN slice encountered", RuntimeWarning)
@@ -112,8 +128,47 @@ def _fill(values: npt.NDArray[Any], lost: npt.NDArray[Any]) -> Any:
 _or_nan.vjp(lambda grad, _out, _values, lost: where_(lost, 0, grad))
 
 
+@operator(name="nanmax_or_nanmin", operands=1)
+def _of_present(
+    a: Operand, function: np.ufunc, axis: Axis, keepdims: bool, never: float
+) -> Answer:
+    """Return the extreme of what is not NaN; and, reduced as it is, a flag that is
+    True for the greatest where there is such a value, for the least where none is."""
+    axes = reduced_axes(axis, a.ndim)
+    function.reduce(probe(a), axis=axes)  # or NumPy's error
+    names = letters(a.ndim)
+    after = " ".join(kept(names, axes, keepdims))
+    op = KINDS[_WINNERS[function]].op
+    text = Rule(f"{' '.join(names)}->{after},{after}", reduce=op)
+    kernel = call(_of_part, a, function, axes, bool(keepdims), never)
+    return text, kernel, (a.dtype, np.dtype(bool))
+
+
+_WINNERS: dict[np.ufunc, np.ufunc] = {np.fmax: np.maximum, np.fmin: np.minimum}
+
+
+def _of_part(
+    part: npt.NDArray[Any],
+    function: np.ufunc,
+    axes: tuple[int, ...],
+    keepdims: bool,
+    never: float,
+) -> Any:
+    found = function.reduce(part, axis=axes, keepdims=keepdims, initial=np.nan)
+    lost = np.isnan(found)
+    return np.where(lost, never, found), lost if function is np.fmin else ~lost
+
+
+def _is_recorded(a: Any) -> bool:
+    return isinstance(a, _C.Tensor) and a.requires_grad and _C.is_grad_enabled()
+
+
 def _extreme(
-    function: Callable[..., Any], plain: Callable[..., Any], never: float, doc: str
+    function: Callable[..., Any],
+    ufunc: np.ufunc,
+    plain: Callable[..., Any],
+    never: float,
+    doc: str,
 ) -> Any:
     def make(
         a: Any,
@@ -127,6 +182,9 @@ def _extreme(
         first = {} if initial is MISSING else {"initial": initial}
         if _exact(a):
             return plain(a, where=where, **first, **options)
+        if a.dtype.kind == "f" and where is True and not (first or _is_recorded(a)):
+            values, flag = _of_present(a, ufunc, axis, keepdims, never)
+            return _or_nan(values, flag, ufunc is np.fmin)
         missing = settled("isnan", isnan(a))
         values = plain(where_(missing, never, a), where=where, **first, **options)
         return values if first else _or_nan(values, reductions.all(missing, **options))
@@ -140,8 +198,8 @@ _MAX = """Return the greatest element, ignoring NaN; parameters as of `max`.
 
     Where all are NaN the result is NaN, and the ranks that hold it warn."""
 _MIN = "Return the least element, ignoring NaN; as `nanmax`."
-nanmax = _extreme(np.nanmax, reductions.max, -np.inf, _MAX)
-nanmin = _extreme(np.nanmin, reductions.min, np.inf, _MIN)
+nanmax = _extreme(np.nanmax, np.fmax, reductions.max, -np.inf, _MAX)
+nanmin = _extreme(np.nanmin, np.fmin, reductions.min, np.inf, _MIN)
 
 
 def _nanarg(function: Any, a: Any, axis: Any, never: float, keepdims: bool) -> Any:

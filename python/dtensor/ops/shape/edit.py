@@ -3,18 +3,31 @@
 Every rank knows which ones, so the other elements stay on the ranks that hold them."""
 
 import math
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor._core.device import is_meta
 from dtensor.ops._make.axes import normalize_axis_index, normalize_axis_tuple
 from dtensor.ops._make.fallback import composed, mesh_of, on_mesh
-from dtensor.ops._make.parts import values_of
+from dtensor.ops._make.parts import (
+    from_zero,
+    inside,
+    local,
+    make,
+    parts_of,
+    spans,
+    values_of,
+)
+from dtensor.ops._make.step import one_step
+from dtensor.ops.index.gradient import back
 from dtensor.ops.index.read import getitem
 from dtensor.ops.index.take import take
 from dtensor.ops.index.write import setitem
+from dtensor.ops.shape.borders import resized
 from dtensor.ops.shape.join import concatenate
 from dtensor.ops.shape.view import ravel, reshape
 
@@ -33,6 +46,74 @@ def _along(name: str, arr: Any, obj: Any, axis: Any, like: Any) -> tuple[Any, An
     return arr, obj, normalize_axis_index(axis, arr.ndim)
 
 
+def _in_ranges(layout: _C.Layout, dim: int) -> bool:
+    """Return whether each rank has one range of a dim that is cut, or all of it."""
+    if not layout.is_cut(dim):
+        return layout.is_replicated
+    return not any(layout.is_strided(d) for d in range(layout.ndim))
+
+
+def _own_range(layout: _C.Layout, dim: int) -> tuple[int, int]:
+    """Return the first row of this rank's part, and the one after its last."""
+    start, count = (spans(layout, dim) or [(0, 0)])[0]
+    return start, start + count
+
+
+# --- deleting -------------------------------------------------------------------------
+
+Rows = range | npt.NDArray[np.int64]  # rising, each once
+
+
+def _rows_of(obj: Any, length: int) -> Rows | None:
+    """Return which rows are to be deleted; None if NumPy's errors are to be found."""
+    if isinstance(obj, slice):
+        found = range(length)[obj]
+        return found if found.step > 0 else found[::-1]
+    if not isinstance(obj, np.ndarray):
+        obj = np.asarray(obj, None if np.size(obj) else np.intp)
+    if obj.dtype == bool and obj.shape == (length,):
+        return np.flatnonzero(obj)
+    return np.unique(from_zero(obj, length)) if _is_within(obj, length, 0) else None
+
+
+def _is_within(index: Array, length: int, beyond: int) -> bool:
+    """Return whether an array has indices of rows, or of so many after the last."""
+    if index.dtype.kind not in "iu":
+        return False
+    least, most = (index.min(), index.max()) if index.size else (0, -1)
+    return bool(-length <= least and most < length + beyond)
+
+
+def _delete_back(grad: Any, out: Any, x: Any, gone: Rows, dim: int) -> Any:
+    kept = np.delete(np.arange(x.shape[dim]), gone)
+    return back(grad, out, x, (*(ALL,) * dim, kept))
+
+
+@one_step("delete", _delete_back)
+def _without(x: _C.DTensor, gone: Rows, dim: int) -> _C.DTensor:
+    """Return a tensor without some rows of a dim: of each part what is left of it."""
+
+    def within(start: int, stop: int) -> Rows:
+        return gone[bisect_left(gone, start) : bisect_left(gone, stop)]
+
+    own = parts_of(x.layout, dim) or ()
+    to = resized(x.layout, dim, [n - len(within(a, a + n)) for a, n in own])
+    if is_meta(x):
+        return _C.without_data(to)
+    if not inside(to):
+        return make((), to)
+    start, stop = _own_range(x.layout, dim)
+    here = within(start, stop)
+    if not len(here):
+        return make(local(x).copy(), to)
+    at: Any
+    if isinstance(here, range):
+        at = slice(here.start - start, here.stop - start, here.step)
+    else:
+        at = here - start
+    return make(np.delete(local(x), at, dim), to)
+
+
 @composed(np.delete)
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     """Return an array without some slices along a dim.
@@ -47,8 +128,47 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
         The dim; default: `arr` as if it had one.
     """
     arr, obj, dim = _along("delete", arr, obj, axis, None)
+    gone = _rows_of(obj, arr.shape[dim])
+    if gone is not None and _in_ranges(arr.layout, dim):
+        return _without(arr, gone, dim)
     numbers = np.arange(arr.shape[dim]).reshape((1,) * dim + (-1,))
     return take(arr, np.delete(numbers, obj, dim).ravel(), dim)
+
+
+# --- inserting ------------------------------------------------------------------------
+
+
+def _source(at: Array) -> Array:
+    """Return the rows whose parts get new rows: those before the new ones."""
+    before: Array = np.maximum(at - 1, 0)
+    return before
+
+
+def _spread_back(grad: Any, out: Any, x: Any, at: Array, dim: int) -> Any:
+    numbers = np.insert(np.arange(x.shape[dim]), at, _source(at))
+    return back(grad, out, x, (*(ALL,) * dim, numbers))
+
+
+@one_step("insert", _spread_back)
+def _spread(x: _C.DTensor, at: Array, dim: int) -> _C.DTensor:
+    """Return a tensor with room for new rows before those with rising indices; where
+    the new ones are, the gradient is that of the row before."""
+    source = _source(at)
+
+    def within(start: int, stop: int) -> Array:
+        return at[bisect_left(source, start) : bisect_left(source, stop)]
+
+    own = parts_of(x.layout, dim) or ()
+    to = resized(x.layout, dim, [n + len(within(a, a + n)) for a, n in own])
+    if is_meta(x):
+        return _C.without_data(to)
+    if not inside(to):
+        return make((), to)
+    start, stop = _own_range(x.layout, dim)
+    here = within(start, stop)
+    if not len(here):
+        return make(local(x).copy(), to)
+    return make(np.insert(local(x), here - start, 0, dim), to)
 
 
 @composed(np.insert)
@@ -79,7 +199,25 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
         values = getitem(values, (None,) * max(0, arr.ndim - values.ndim) + (...,))
         values = np.moveaxis(values, 0, dim) if obj.ndim == 0 else values
         count = values.shape[dim]
-    lead = (1,) * dim
+    known = length and obj.ndim < 2 and _is_within(obj, length, 1)
+    if known and _in_ranges(arr.layout, dim):
+        at = from_zero(obj.ravel(), length)
+        at = np.broadcast_to(at, count) if alone else at
+        order = np.argsort(at, kind="stable")
+        result = _spread(arr, at[order], dim)
+        places = np.empty(count, np.intp)
+        places[order] = at[order] + np.arange(count)
+    else:
+        result, places = _spread_by_index(arr, obj, count, dim)
+    key = slice(places[0], places[0] + count) if alone and count else places
+    setitem(result, (ALL,) * dim + (key,), values)
+    return result
+
+
+def _spread_by_index(arr: Any, obj: Any, count: int, dim: int) -> tuple[Any, Array]:
+    """Return an array with room for as many new rows, and where these are. The errors
+    are NumPy's."""
+    lead, length = (1,) * dim, arr.shape[dim]
     old = np.full((*lead, length), -1)
     numbers = np.arange(count).reshape((*lead, -1) if obj.ndim else (-1, *lead))
     new = np.insert(old, obj, numbers, dim).ravel()
@@ -91,10 +229,10 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     (found,) = (new >= 0).nonzero()
     places = np.empty(count, np.intp)
     places[new[found]] = found
-    key = slice(places[0], places[0] + count) if alone and count else places
-    setitem(result, (ALL,) * dim + (key,), values)
-    return result
+    return result, places
 
+
+# --- others ---------------------------------------------------------------------------
 
 _COPIES = 64  # at most that are joined, each rank getting its part; of more all get all
 
