@@ -60,7 +60,7 @@ WITHOUT_SAMPLES = set(
     triu_indices_from unravel_index
     array asanyarray ascontiguousarray asfortranarray
     copyto fill_diagonal place put put_along_axis putmask
-    einsum histogramdd real_if_close
+    einsum einsum_path histogramdd logn real_if_close
     """.split()
 )
 

@@ -106,7 +106,9 @@ def halo(x: Any, depth: Depth, boundary: str = "none", value: Any = 0) -> Any:
     >>> halo(x, {0: 1}, "wrap").numpy()
     array([3., 0., 1., 2., 3., 0.])
     """
-    for border in _borders("halo", x, depth, boundary, value):
+    borders = _borders("halo", x, depth, boundary, value)
+    x = move("halo", x, x.layout.settled())
+    for border in borders:
         x = bordered(x, border)
     return x.to_local()
 
@@ -159,7 +161,7 @@ def map_overlap(
     settled = x.layout.settled()
     plain = settled.with_placements(None).with_placements(settled.placements)
     ordered = not settled.shard_order
-    y = x if ordered else move("map_overlap", x, plain)
+    y = move("map_overlap", x, settled if ordered else plain)
     layout = y.layout.settled()
     for border in borders:
         y = bordered(y, border)

@@ -21,6 +21,7 @@ from dtensor.ops.elementwise import (  # noqa: F401
     functions as _elementwise,
     pointwise as _pointwise,
     powers as _powers,
+    scimath as _scimath,
 )
 from dtensor.ops.index import (  # noqa: F401
     coordinates as _coordinates,
@@ -28,6 +29,7 @@ from dtensor.ops.index import (  # noqa: F401
     take as _take,
 )
 from dtensor.ops.linalg import (  # noqa: F401
+    core_axes as _core_axes,
     decompositions as _linalg,
     einsum as _einsum,
     fft as _fft,
@@ -42,6 +44,7 @@ from dtensor.ops.linalg import (  # noqa: F401
 from dtensor.ops.methods import (  # noqa: F401
     array_api as _namespace,
     flat as _flat,
+    lists as _lists,
     plot as _plot,
     torch as _torch_methods,
     torch_pointwise as _torch_pointwise,

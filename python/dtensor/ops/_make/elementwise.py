@@ -10,6 +10,7 @@ import numpy as np
 from dtensor import _C
 from dtensor._core.dtype import dtype_of
 from dtensor.ops._make.halves import in_float32, is_bfloat16
+from dtensor.ops._make.lists import has_lists, stacked
 from dtensor.ops._make.operator import Operand, call, implements, operator
 from dtensor.ops._make.parts import inside
 from dtensor.ops._make.words import Answer, rule
@@ -82,7 +83,11 @@ def broadcast(
 
 
 def check_constant(x: Any) -> None:
-    """Refuse a list as an operand: rules cannot see its shape."""
+    """Refuse a list as an operand: rules cannot see its shape; and text."""
+    if isinstance(x, str | bytes):
+        raise TypeError(
+            f"an operand is a {type(x).__name__}: tensors hold numbers, and no text"
+        )
     if not isinstance(x, Operand | int | float | complex | np.generic | None):
         raise TypeError(
             f"an operand is a {type(x).__name__}: give an array, as np.asarray makes it"
@@ -128,7 +133,14 @@ def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
     if function.signature is not None:
         raise TypeError(f"{function.__name__} does not work element by element")
 
-    def make(*xs: Any, where: Any = True, **options: Any) -> Answer:
+    def of_lists(*xs: Any, **options: Any) -> Any:
+        return answer(*map(stacked, xs), **options)
+
+    def make(
+        *xs: Any, where: Any = True, **options: Any
+    ) -> Answer | Callable[..., Any]:
+        if has_lists(xs):
+            return of_lists
         if len(xs) != function.nin:
             raise TypeError(
                 f"{function.__name__}() takes {function.nin} positional arguments "
@@ -158,10 +170,10 @@ def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
             call(kernel, *xs, **options),
         )
 
-    def of_one(x: Any, /, out: None = None, **options: Any) -> Answer:
+    def of_one(x: Any, /, out: None = None, **options: Any) -> Any:
         return make(x, **options)
 
-    def of_two(x1: Any, x2: Any, /, out: None = None, **options: Any) -> Answer:
+    def of_two(x1: Any, x2: Any, /, out: None = None, **options: Any) -> Any:
         return make(x1, x2, **options)
 
     # `out` may be given by position.

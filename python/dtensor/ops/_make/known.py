@@ -86,6 +86,11 @@ def isrealobj(x: Any) -> bool:
     return not iscomplexobj(x)
 
 
+@implements(np.einsum_path)
+def _einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], str]:
+    return np.einsum_path(*map(_stand_in, operands), optimize=optimize)
+
+
 def _own(x: Any) -> Any:
     if isinstance(x, _C.DTensor):
         return local(x)

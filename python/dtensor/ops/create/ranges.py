@@ -136,7 +136,7 @@ def _sampled(
     if layout is not None and not np.ndim(options.get("base", 0)) and num >= 0:
         if isinstance(options.get("base"), _C.Tensor):
             options["base"] = values_of(function.__name__, options["base"])[()]
-        return sampled_between(function, ends, python.index(num), options, layout)[0]
+        return sampled_between(function, ends, num, options, layout)[0]
     name = function.__name__
     how = (name, *ends, num, dict(options))
     device_mesh = mesh_like(device_mesh, *ends, options.get("base"))
@@ -144,7 +144,6 @@ def _sampled(
     ends = [end if isinstance(end, numbers) else values_of(name, end) for end in ends]
     if isinstance(options.get("base"), _C.Tensor):
         options["base"] = values_of(name, options["base"])[()]
-    num = python.index(num)
     one = device_mesh is not None and math.prod(device_mesh.shape) == 1
     spread = any(np.ndim(end) for end in (*ends, options.get("base", 0)))
     if num < 0 or one or spread:
@@ -206,11 +205,12 @@ def linspace(
         wanted = kind if dtype is None else dtype_of(dtype)
         return np.floor(y) if wanted.kind in "iu" else y
 
+    num = python.index(num)
     options = {"endpoint": endpoint, "dtype": dtype, "axis": axis}
     ends = (start, stop)
     layout = layout_between(ends) if placements is None and retstep else None
     if layout is not None and device_mesh is None and num >= 0:
-        return sampled_between(np.linspace, ends, python.index(num), options, layout)
+        return sampled_between(np.linspace, ends, num, options, layout)
     x = _sampled(np.linspace, ends, num, options, device_mesh, placements, part)
     if not retstep:
         return x
@@ -257,6 +257,7 @@ def logspace(
             np.power(options["base"], _line(index, start, stop, num, endpoint, kind))
         )
 
+    num = python.index(num)
     options = {"endpoint": endpoint, "dtype": dtype, "axis": axis, "base": base}
     ends = (start, stop)
     return _sampled(np.logspace, ends, num, options, device_mesh, placements, part)
@@ -298,6 +299,7 @@ def geomspace(
             result[index == num - 1] = last
         return np.asarray(result * sign)
 
+    num = python.index(num)
     options = {"endpoint": endpoint, "dtype": dtype, "axis": axis}
     ends = (start, stop)
     return _sampled(np.geomspace, ends, num, options, device_mesh, placements, part)

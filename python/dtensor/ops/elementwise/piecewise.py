@@ -9,6 +9,7 @@ import numpy.typing as npt
 from dtensor.ops._make.direct import Maybe, in_front
 from dtensor.ops._make.elementwise import anywhere, broadcast
 from dtensor.ops._make.halves import weak_call
+from dtensor.ops._make.lists import stacked
 from dtensor.ops._make.operator import (
     Operand,
     broadcasts_out,
@@ -59,7 +60,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         raise ValueError("either both or neither of x and y should be given")
     if condition is None:
         raise TypeError("where: argument 1 is None, and no array")
-    return where_(condition, x, y)
+    return where_(condition, stacked(x), stacked(y))
 
 
 # --- limits ---------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from dtensor._core.dtype import dtype_of
 from dtensor.ops._make.direct import Maybe, in_front
 from dtensor.ops._make.elementwise import anywhere
 from dtensor.ops._make.halves import is_bfloat16
+from dtensor.ops._make.lists import stacked
 from dtensor.ops._make.operator import Operand, implements
 from dtensor.ops.elementwise import pointwise
 
@@ -41,6 +42,7 @@ def power(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
     ValueError
         If an integer is raised to a negative one; on every rank.
     """
+    x1, x2 = stacked(x1), stacked(x2)
     if _is_negative_power(x1, x2, **options):
         raise ValueError("Integers to negative integer powers are not allowed.")
     if out is not None:

@@ -27,10 +27,11 @@ from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.index.pick import everywhere
 from dtensor.ops.methods.slices_gradient import OF_SLICES
 from dtensor.ops.methods.ufunc_at import RAISES, at_of, is_recorded
-from dtensor.ops.reduce.chain import REDUCED, in_parts, reduced_in_parts
+from dtensor.ops.reduce.chain import ASSOCIATIVE, REDUCED, in_parts, reduced_in_parts
 from dtensor.ops.reduce.gradient import BY_UFUNC as OF_REDUCTIONS
 from dtensor.ops.reduce.scan import scan
 from dtensor.ops.reduce.slices import are_in_parts, slices_of_parts
+from dtensor.ops.shape.view import squeeze
 
 __all__ = ["ufunc_method"]
 
@@ -67,9 +68,22 @@ def ufunc_method(ufunc: np.ufunc, method: str) -> Callable[..., Any]:
 def _call(ufunc: np.ufunc) -> Any:
     """Return what answers a ufunc of another library."""
     if ufunc.signature is None:
-        return elementwise(ufunc)
+        return _of_objects if _is_of_objects(ufunc) else elementwise(ufunc)
     gather = fallback(ufunc)
     return lambda *args, **options: gather(args, options)
+
+
+def _is_of_objects(ufunc: np.ufunc) -> bool:
+    """Return whether a ufunc calls a Python function, as those of frompyfunc do."""
+    return all(set(loop) <= {"O", "-", ">"} for loop in ufunc.types)
+
+
+def _of_objects(*_: Any, **__: Any) -> Any:
+    raise TypeError(
+        "a ufunc of numpy.frompyfunc gives Python objects, which tensors do not hold; "
+        "call the function on parts, as "
+        "dtensor.map_overlap(np.vectorize(f, otypes=[float]), x, {})"
+    )
 
 
 def _reduce(ufunc: np.ufunc) -> Any:
@@ -96,20 +110,31 @@ def _reduce(ufunc: np.ufunc) -> Any:
         initial: Any = MISSING,
         where: Any = True,
     ) -> Any:
-        (dim,) = reduced_axes(axis, array.ndim)
+        axes = reduced_axes(axis, array.ndim)
         given = array.detach() if ufunc in OF_REDUCTIONS else array
-        result = reduced_in_parts(ufunc, given, dim, dtype, bool(keepdims))
+        if len(axes) == 1:
+            result = reduced_in_parts(ufunc, given, axes[0], dtype, bool(keepdims))
+        else:
+            result = one_by_one(given, axes, dtype, keepdims)
         if ufunc not in OF_REDUCTIONS or not is_recorded(array):
             return result
         kept = _C.save(array)
 
         def back(grad: Any) -> Any:
             x = kept.unpack()
-            y = of_parts(x, dim, dtype, None, keepdims)
-            return OF_REDUCTIONS[ufunc](grad, y, x, dim, dtype, None, keepdims)
+            y = of_parts(x, axes, dtype, None, keepdims)
+            return OF_REDUCTIONS[ufunc](grad, y, x, axes, dtype, None, keepdims)
 
         _C.record_function(name, back, (array,), (result,))
         return result
+
+    def one_by_one(x: Any, axes: tuple[int, ...], dtype: Any, keepdims: bool) -> Any:
+        """Reduce what each rank has whole, then one cut dim after another."""
+        cut = [dim for dim in axes if x.layout.is_cut(dim)]
+        here = tuple(dim for dim in axes if dim not in cut)
+        for step in (here, *cut) if here else cut:
+            x = answer(x, step, dtype, None, True)
+        return x if keepdims else squeeze(x, axes)
 
     name = f"{ufunc.__name__}.reduce"
     answer = casts_out(operator(reduce, name=name, agrees=RAISES.get(ufunc)))
@@ -119,17 +144,18 @@ def _reduce(ufunc: np.ufunc) -> Any:
 
 
 def _is_chained(ufunc: np.ufunc, x: Operand, axis: Axis) -> bool:
-    """Return whether the elements along one cut dim are reduced by a ufunc that is no
-    reduction of Partials."""
+    """Return whether the elements along cut dims, of which only some functions may take
+    several, are reduced by a ufunc that is no reduction of Partials."""
     axes = reduced_axes(axis, x.ndim)
+    if x.layout is None or x.layout.mesh.size() == 1:
+        return False
+    cut = [dim for dim in axes if x.layout.is_cut(dim)]
     return (
-        len(axes) == 1
-        and in_parts(x.layout, axes[0])
-        and x.layout is not None
-        and x.layout.mesh.size() > 1
-        and x.shape[axes[0]] > 0
+        bool(cut)
+        and all(in_parts(x.layout, dim) for dim in cut)
+        and all(x.shape[dim] > 0 for dim in axes)
         and kind_of(ufunc, x.dtype) is None
-        and ufunc in REDUCED
+        and ufunc in (REDUCED if len(axes) == 1 else ASSOCIATIVE)
     )
 
 

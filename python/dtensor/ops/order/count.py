@@ -3,6 +3,7 @@
 Each rank counts its own elements, in any layout; the counts are Partial(sum)."""
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from dtensor._core import world
 from dtensor.ops._make.composite import settled
 from dtensor.ops._make.fallback import composed, mesh_of, on_mesh, replicated
 from dtensor.ops._make.known import ndim
+from dtensor.ops._make.numbers import numbers_of
 from dtensor.ops._make.operator import Operand, Rule, call, letters, operator
 from dtensor.ops._make.parts import local, values_of
 from dtensor.ops.order.bins import RULES, count_of
@@ -76,12 +78,13 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
         np.bincount(np.zeros((1,) * x.ndim, x.dtype))  # raises
     if weights is not None and weights.shape != x.shape:
         raise ValueError("The weights and list don't have the same length.")
+    minlength = numbers_of("bincount", minlength)
     np.bincount(np.empty(0, np.intp), minlength=minlength)  # raises if negative
     found = extremes(x)
     if found.size and found[0] < 0:
         raise ValueError("'list' argument must have no negative elements")
     return _bincount(
-        x, weights, max(int(found[-1]) + 1 if found.size else 0, minlength)
+        x, weights, max(int(found[-1]) + 1 if found.size else 0, index(minlength))
     )
 
 
@@ -103,15 +106,6 @@ def _weighted(x: Array, weights: Array, length: int) -> Array:
 
 
 # --- histograms -----------------------------------------------------------------------
-
-
-def _known(name: str, bins: Any) -> Any:
-    """Return bins with edges as arrays that every rank has."""
-    if isinstance(bins, _C.DTensor):
-        return values_of(name, bins)
-    if isinstance(bins, list | tuple):
-        return [_known(name, one) for one in bins]
-    return bins
 
 
 def _countable(a: _C.DTensor) -> _C.DTensor:
@@ -150,7 +144,7 @@ def histogram_bin_edges(
     """Return the edges that `histogram` uses, replicated; parameters as there."""
     a, weights = _spread("histogram_bin_edges", a, weights, like=bins)
     a = _countable(a)
-    bins = _known("histogram_bin_edges", bins)
+    bins, range = numbers_of("histogram_bin_edges", (bins, range))
     edges = _edges("histogram_bin_edges", a, bins, range, weights)[0]
     return replicated(edges, a.device_mesh)
 
@@ -191,7 +185,7 @@ def histogram(
     a = _countable(a)
     if weights is not None and weights.shape != a.shape:
         raise ValueError("weights should have the same shape as a.")
-    bins = _known("histogram", bins)
+    bins, range = numbers_of("histogram", (bins, range))
     edges, bins, ends = _edges("histogram", a, bins, range, weights)
     if not isinstance(bins, int):
         bins = int(bins) if ndim(bins) == 0 else np.asarray(bins)
@@ -258,7 +252,8 @@ def histogramdd(
     mesh = columns[0].device_mesh
     ends = [extremes(column) for column in columns]
     probe = np.stack(ends, axis=1)
-    edges = np.histogramdd(probe, _known("histogramdd", bins), range)[1]
+    bins, range = numbers_of("histogramdd", (bins, range))
+    edges = np.histogramdd(probe, bins, range)[1]
     counts = _histogramdd(columns, weights, [np.asarray(e) for e in edges])
     if density:
         n = values_of("histogramdd", counts)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor.ops._make import routes
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.copies import astype
 from dtensor.ops._make.fallback import composed
@@ -286,6 +287,11 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
         The dim that is sorted, which is made whole, or sorted in parts as by `sort`:
         each key then sends those after it, and indices.
     """
+    if isinstance(keys, _C.DTensor) and keys.ndim > 1 and keys.shape[0] > 0:
+        dim = normalize_axis_index(axis, keys.ndim - 1)
+        is_large = keys.size >= routes.LEAST_SIZE * keys.shape[0]
+        if is_large and keys.layout.is_cut(dim + 1):
+            keys = np.unstack(keys)
     if isinstance(keys, list | tuple):
         keys = [x if isinstance(x, _C.DTensor) else np.asarray(x) for x in keys]
         cut = [x for x in keys if isinstance(x, _C.DTensor)]

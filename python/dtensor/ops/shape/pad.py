@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core.device import is_meta
+from dtensor.ops._make.numbers import has_operands, python_numbers_of
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.parts import inside, local, make, move_all, parts_of
 from dtensor.ops._make.step import one_step
@@ -49,11 +50,12 @@ def pad(
         A cut dim stays cut, in chunks, and only elements whose rank changes move. It is
         made whole if the new elements depend on many others.
     """
-    if any(isinstance(x, Operand) for x in (pad_width, *kwargs.values())):
+    if has_operands([pad_width, kwargs]):
         return _pad_by_arrays
     widths = _pad_widths(pad_width, array.ndim)
     if array.ndim > 0 and not callable(mode):  # NumPy's errors
-        np.pad(np.ones((2,) * array.ndim), np.minimum(widths, 1), mode, **kwargs)
+        probe = np.ones((2,) * array.ndim, array.dtype)
+        np.pad(probe, np.minimum(widths, 1), mode, **kwargs)
     if _cut_dims(array.layout, widths, mode):
         return _pad_dims
     names = letters(array.ndim, whole=np.flatnonzero(widths.any(axis=1)).tolist())
@@ -174,10 +176,7 @@ def _pad_widths(pad_width: Any, ndim: int) -> Widths:
 
 def _pad_by_arrays(array: Any, pad_width: Any, *mode: Any, **kwargs: Any) -> Any:
     """Pad by widths or values that are arrays; these become constants."""
-    given = {
-        key: np.asarray(value).tolist() if hasattr(value, "ndim") else value
-        for key, value in {"pad_width": pad_width, **kwargs}.items()
-    }
+    given = python_numbers_of("pad", {"pad_width": pad_width, **kwargs})
     return pad(array, given.pop("pad_width"), *mode, **given)
 
 

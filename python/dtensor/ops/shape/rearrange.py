@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.fallback import on_mesh
+from dtensor.ops._make.numbers import has_operands, python_numbers_of
 from dtensor.ops._make.operator import (
     LOCAL_SHAPE,
     Operand,
@@ -218,7 +219,7 @@ def _repeat_by_array(a: Any, repeats: Any, axis: int | None = None) -> Any:
 @method
 @implements(np.tile)
 @operator
-def tile(A: Operand, reps: Any) -> Answer:
+def tile(A: Operand, reps: Any) -> Answer | Callable[..., Any]:
     """Put copies of an array side by side.
 
     Parameters
@@ -232,6 +233,8 @@ def tile(A: Operand, reps: Any) -> Answer:
     array
         If a cut dim is repeated, its shards are strided.
     """
+    if has_operands(reps):
+        return _tile_by_arrays
     counts = tuple(int(whole_number(n)) for n in np.atleast_1d(reps).tolist())
     ndim = max(len(counts), A.ndim)
     counts = (1,) * (ndim - len(counts)) + counts
@@ -248,6 +251,11 @@ def tile(A: Operand, reps: Any) -> Answer:
         for count, name, length in words
     ]
     return rule([names], [after], "any"), call(np.tile, A, counts), A.dtype
+
+
+def _tile_by_arrays(A: Any, reps: Any) -> Any:
+    """Repeat by numbers that are arrays; these become constants."""
+    return tile(A, python_numbers_of("tile", reps))
 
 
 def _tile_back(grad: Any, _out: Any, _A: Any, reps: Any) -> Any:

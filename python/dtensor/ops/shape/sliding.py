@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_tuple
+from dtensor.ops._make.numbers import numbers_of
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.routes import ranges_of, reachable
 from dtensor.ops._make.words import Answer, hollow, rule
@@ -60,6 +61,7 @@ def sliding_window_view(
     """
     if writeable:
         raise ValueError("sliding_window_view: windows of tensors are read-only")
+    window_shape = numbers_of("sliding_window_view", window_shape)
     _VIEW(hollow(x.shape), window_shape, axis)  # NumPy's errors
     lengths = np.atleast_1d(window_shape).tolist()
     dims = (

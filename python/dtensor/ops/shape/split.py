@@ -13,6 +13,7 @@ from dtensor._C import Layout
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import composite
 from dtensor.ops._make.direct import Maybe, in_front
+from dtensor.ops._make.numbers import numbers_of
 from dtensor.ops._make.operator import (
     Operand,
     Part,
@@ -117,7 +118,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
         For no parts.
     """
     dim = normalize_axis_index(axis, ary.ndim)
-    given = np.asarray(indices_or_sections).tolist()
+    given = np.asarray(numbers_of("array_split", indices_or_sections)).tolist()
     at = given if isinstance(given, list) else _sections(ary.shape[dim], int(given))
     return list(_split(ary, at, dim)) if at else [ary]
 
@@ -126,6 +127,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Split an array into equal parts; like `array_split`, but an error if unequal."""
     dim = normalize_axis_index(axis, ary.ndim)
+    indices_or_sections = numbers_of("split", indices_or_sections)
     equal = np.ndim(indices_or_sections) == 0
     if equal and ary.shape[dim] % indices_or_sections:
         raise ValueError("array split does not result in an equal division")

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor.ops._make.axes import normalize_axis_index, normalize_axis_tuple
+from dtensor.ops._make.numbers import has_operands, python_numbers_of
 from dtensor.ops._make.operator import (
     LOCAL_SHAPE,
     Operand,
@@ -70,7 +71,7 @@ def _reshaped(a: Operand, shape: Any, order: str, copy: bool | None) -> Answer:
 @operator(view=True)
 def reshape(
     a: Operand, /, shape: Any, order: str = "C", *, copy: bool | None = None
-) -> Answer:
+) -> Answer | Callable[..., Any]:
     """Reshape an array.
 
     Parameters
@@ -94,7 +95,20 @@ def reshape(
     ValueError
         If the number of elements differs.
     """
+    if has_operands(shape):
+        return _reshape_by_arrays
     return _reshaped(a, shape, order, copy)
+
+
+def _reshape_by_arrays(
+    a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
+) -> Any:
+    """Reshape to lengths that are arrays; these become constants."""
+    return reshape(a, python_numbers_of("reshape", shape), order, copy=copy)
+
+
+def _method_by_arrays(a: Any, /, *shape: Any, **options: Any) -> Any:
+    return _reshape_by_arrays(a, shape[0] if len(shape) == 1 else shape, **options)
 
 
 def _back(grad: Any, _out: Any, _a: Any, *_: Any, order: Any = "C", **__: Any) -> Any:
@@ -115,8 +129,10 @@ reshape.vjp(_back_in)
 @operator(name="reshape", view=True)
 def _reshape_method(
     a: Operand, /, *shape: Any, order: str = "C", copy: bool | None = None
-) -> Answer:
+) -> Answer | Callable[..., Any]:
     """Reshape an array: see `dtensor.ops.reshape`."""
+    if has_operands(shape):
+        return _method_by_arrays
     return _reshaped(a, shape[0] if len(shape) == 1 else shape, order, copy)
 
 
