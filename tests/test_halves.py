@@ -271,6 +271,7 @@ def test_ranks_agree_on_what_a_scaler_finds():
         )
         optimizer = dtensor.optim.SGD([p], lr=1.0)
         scaler = GradScaler(init_scale=4.0)
+        assert scaler.scale(1.0) == 4
         for bad in (True, False):
             values = np.full(size, 4, "f")
             values[-1] = np.inf if bad else 4

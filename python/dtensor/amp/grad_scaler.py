@@ -63,6 +63,7 @@ class GradScaler:
         self._backoff_factor = float(backoff_factor)
         self._growth_interval = int(growth_interval)
         self._growth_tracker = 0
+        self._has_scaled = False
         # What this round has found for each optimizer: whether infinities, or None.
         self._found: dict[int, bool] = {}
         self._stepped: set[int] = set()
@@ -73,7 +74,7 @@ class GradScaler:
         """Multiply a tensor, or those in a list, tuple or dict, by the scale."""
         if not self._enabled:
             return outputs
-        factor = self._scale
+        factor, self._has_scaled = self._scale, True
 
         def scaled(x: Any) -> Any:
             # In float32: the scale itself may be too large for float16.
@@ -86,6 +87,13 @@ class GradScaler:
             lambda x: scaled(x) if isinstance(x, _C.Tensor) else x * factor,
         )
 
+    def _check(self, name: str) -> None:
+        if not self._has_scaled:
+            raise AssertionError(
+                f"Attempted {name} but _scale is None.  This may indicate your script "
+                "did not use scaler.scale(loss or outputs) earlier in the iteration."
+            )
+
     @no_grad()
     def unscale_(self, optimizer: Any) -> None:
         """Divide the gradients of an optimizer's parameters by the scale, in place.
@@ -95,6 +103,8 @@ class GradScaler:
 
         Raises
         ------
+        AssertionError
+            If nothing has been scaled yet.
         RuntimeError
             If it has been called since the last `update`, or after `step`.
         ValueError
@@ -102,6 +112,7 @@ class GradScaler:
         """
         if not self._enabled:
             return
+        self._check("unscale_")
         key = id(optimizer)
         if key in self._stepped:
             raise RuntimeError("unscale_() is being called after step().")
@@ -136,6 +147,7 @@ class GradScaler:
             raise RuntimeError(
                 "Closure use is not currently supported if GradScaler is enabled."
             )
+        self._check("step")
         key = id(optimizer)
         if key in self._stepped:
             raise RuntimeError(
@@ -150,6 +162,7 @@ class GradScaler:
         """Change the scale by what this round has found, or to a new one."""
         if not self._enabled:
             return
+        self._check("update")
         if new_scale is not None:
             self._scale = float(new_scale)
         elif not self._found:

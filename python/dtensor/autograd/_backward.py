@@ -74,7 +74,7 @@ def backward(
     _check_edges(tensors, grads)
     wanted = None if inputs is None else _tuple(inputs)
     if wanted == ():
-        raise RuntimeError("'inputs' argument to backward() cannot be empty.")
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     keep = create_graph if retain_graph is None else retain_graph
     _C.run_backward(given, grads, keep, create_graph, wanted, True, True)
 
@@ -116,7 +116,8 @@ def grad(
     Raises
     ------
     RuntimeError
-        As in `backward`; or if an input requires no gradient or is not used.
+        As in `backward`; or if there is no input, or one requires no gradient or is not
+        used.
     """
     if is_grads_batched:
         raise RuntimeError(
@@ -127,6 +128,8 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True"
         )
     given, wanted = _tuple(outputs), _tuple(inputs)
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     for k, x in enumerate(wanted):
         if not x.requires_grad:
             raise RuntimeError(

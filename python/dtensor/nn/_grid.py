@@ -43,7 +43,15 @@ def _moved(x: Any, length: int, mode: str, align_corners: bool) -> Any:
     """Return places inside, but for the padding of zeros."""
     if mode == "reflection":
         x = _reflected(x, length, align_corners)
-    return x if mode == "zeros" else np.clip(x, 0, length - 1)
+    return x if mode == "zeros" else _clipped(x, length)
+
+
+def _clipped(x: Any, length: int) -> Any:
+    """Return places moved to the nearest element; the gradient of the outermost ones is
+    0, as of those outside."""
+    fixed = _fixed(x)
+    between = (fixed > 0) & (fixed < length - 1)
+    return np.where(between, x, np.clip(fixed, 0, length - 1))
 
 
 # --- elements -------------------------------------------------------------------------

@@ -199,7 +199,8 @@ def _rows(input: Any, target: Any, ndim: int) -> tuple[Any, Any]:
             f"{list(input.shape)}"
         )
     if np.dtype(target.dtype) != np.int64:
-        raise RuntimeError(f"expected scalar type Long but found {target.dtype}")
+        found = getattr(target.dtype, "legacy", target.dtype)
+        raise RuntimeError(f"expected scalar type Long but found {found}")
     if input.ndim == 1:
         return np.expand_dims(input, 0), np.reshape(target, (1, *shape))
     return input, target

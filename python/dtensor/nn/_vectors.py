@@ -45,10 +45,17 @@ def normalize(
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """Return the cosine of the angles between vectors along a dim."""
-    norms = (maximum(vector_norm(x, axis=dim), eps) for x in (x1, x2))
-    first, second = norms
-    return (x1 * x2).sum(axis=dim) / (first * second)
+    """Return the cosine of the angles between vectors along a dim.
+
+    Tensors are broadcast before, so that `dim` is one of the dims of both together.
+    """
+    product = x1 * x2
+    if x1.shape != x2.shape:
+        x1, x2 = (np.broadcast_to(x, product.shape) for x in (x1, x2))
+    if x1.dtype != x2.dtype:
+        x1, x2 = (astype(x, product.dtype) for x in (x1, x2))
+    first, second = (maximum(vector_norm(x, axis=dim), eps) for x in (x1, x2))
+    return product.sum(axis=dim) / (first * second)
 
 
 def pairwise_distance(

@@ -20,12 +20,25 @@ def _kept(value: Any) -> Any:
     return value
 
 
-def _line(name: Any, value: Any) -> str:
+def _line(name: Any, value: Any, of: str) -> str:
     if not isinstance(value, Tensor):
-        return f"\n    ({name}): Object of type: {type(value).__name__}"
+        return f"  ({name}): Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
     shape = "x".join(map(str, value.shape))
-    return f"\n    ({name}): {kind} containing: [{value.dtype} of size {shape}]"
+    return f"  ({name}): {kind} containing: [{of} of size {shape}]"
+
+
+def _text(name: str, lines: list[str]) -> str:
+    """Return what is printed: a single line stands between the parentheses."""
+    if len(lines) > 1:
+        return f"{name}(\n" + "".join(f"  {line}\n" for line in lines) + ")"
+    return f"{name}({''.join(lines)})"
+
+
+def _legacy(value: Any) -> str:
+    """Return the old name of a tensor's type in PyTorch's dialect, else its dtype."""
+    legacy = getattr(getattr(value, "dtype", None), "legacy", None)
+    return f"torch.{legacy}Tensor" if legacy else str(getattr(value, "dtype", ""))
 
 
 class ParameterList(Module):
@@ -83,8 +96,8 @@ class ParameterList(Module):
         return self.extend(values)
 
     def __repr__(self) -> str:
-        lines = "".join(_line(k, value) for k, value in enumerate(self))
-        return f"{self._get_name()}({lines}\n)" if lines else f"{self._get_name()}()"
+        lines = [_line(k, x, str(getattr(x, "dtype", ""))) for k, x in enumerate(self)]
+        return _text(self._get_name(), lines)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Raise RuntimeError: a list of parameters cannot be called."""
@@ -211,8 +224,8 @@ class ParameterDict(Module):
         return self
 
     def __repr__(self) -> str:
-        lines = "".join(_line(name, value) for name, value in self.items())
-        return f"{self._get_name()}({lines}\n)" if lines else f"{self._get_name()}()"
+        lines = [_line(name, value, _legacy(value)) for name, value in self.items()]
+        return _text(self._get_name(), lines)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Raise RuntimeError: a dict of parameters cannot be called."""

@@ -150,7 +150,8 @@ STEP_POST: OrderedDict[int, Callable[..., Any]] = OrderedDict()
 def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
     """Return a step that calls the hooks before and after it, and is not recorded.
 
-    If it raises on one rank alone, the other ranks are told.
+    The first of the arguments that hooks get is the optimizer, as in PyTorch. If a step
+    raises on one rank alone, the other ranks are told.
     """
     if getattr(step, "_is_hooked", False):
         return step
@@ -158,7 +159,7 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(step)
     def answer(self: Any, *args: Any, **kwargs: Any) -> Any:
         name = f"{type(self).__qualname__}.step"
-        return _C.carried(name, run, (self, args, kwargs), {}, True)
+        return _C.carried(name, run, (self, (self, *args), kwargs), {}, True)
 
     def run(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for hook in [*STEP_PRE.values(), *self._hooks["step_pre"].values()]:
@@ -173,7 +174,7 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
             args, kwargs = found
         self._opt_called = True
         with no_grad():
-            result = step(self, *args, **kwargs)
+            result = step(*args, **kwargs)
         if not self._told:
             _tell_of_replaced(self)
         for hook in [*self._hooks["step_post"].values(), *STEP_POST.values()]:

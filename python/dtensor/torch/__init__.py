@@ -15,10 +15,7 @@ from typing import Any
 import dtensor.torch._launched as _launched  # noqa: F401  for what it sets
 from dtensor import _C
 from dtensor.amp import GradScaler as GradScaler, autocast as autocast
-from dtensor.amp.autocast_mode import (
-    get_autocast_dtype as get_autocast_dtype,
-    is_autocast_enabled as is_autocast_enabled,
-)
+from dtensor.amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
 from dtensor.autograd import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,

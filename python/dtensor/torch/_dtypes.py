@@ -111,7 +111,15 @@ class layout(str):  # noqa: N801
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return f"torch.{self}"
+        return f"torch.{str.__str__(self)}"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return format(repr(self), spec)
+
+    def __reduce__(self) -> str:  # pickles and copies are the same object
+        return str.__str__(self)
 
 
 class memory_format(layout):  # noqa: N801

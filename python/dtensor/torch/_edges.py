@@ -301,7 +301,7 @@ OUT = """
     rsub scalar_tensor scatter scatter_add scatter_reduce searchsorted
     select_scatter slice_scatter softmax sort square stack std std_mean sum take
     take_along_dim tensordot threshold topk trace tril tril_indices triu
-    triu_indices unique_consecutive var var_mean vstack where zeros zeros_like
+    triu_indices unique_consecutive var var_mean vstack where xlogy zeros zeros_like
 """
 PAIRS = "kron mse_loss l1_loss smooth_l1_loss"
 TARGETS = "huber_loss soft_margin_loss"

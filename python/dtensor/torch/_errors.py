@@ -24,6 +24,7 @@ __all__ = [
     "LinAlgError",
     "OutOfMemoryError",
     "PlaceError",
+    "TextError",
     "refuses",
     "speak",
     "spoken",
@@ -42,12 +43,19 @@ class LinAlgError(RuntimeError, np.linalg.LinAlgError):
     """A matrix is singular, or not positive definite, or an iteration did not end."""
 
 
+vars(_C)["_LinAlgError"] = LinAlgError  # what PyTorch's users find at torch._C
+
+
 class OutOfMemoryError(RuntimeError):
     """A device has no memory left: never raised here, where there is a MemoryError."""
 
 
 class PlaceError(RuntimeError, IndexError):
     """An index is not in a tensor, where PyTorch does not raise an IndexError."""
+
+
+class TextError(ValueError, TypeError, IndexError):
+    """Data are texts, or an index is one: either ValueError or TypeError in PyTorch."""
 
 
 _TYPES: dict[type[Exception], type[Exception]] = {
@@ -63,6 +71,7 @@ _OTHERS: dict[str, dict[type[Exception], type[Exception]]] = {
     **dict.fromkeys(_PLACES, {IndexError: PlaceError}),
     **dict.fromkeys(("tensor", "as_tensor"), {TypeError: DtypeError}),
 }
+_TEXT = re.compile(r".*(holds text;|\(got str\)$)")
 # What stands before the sentence of another rank.
 _OF_RANK = r"^(rank \d+(?: failed in [^:]*)?: )?"
 _SPOKEN = (IndexError, TypeError, np.exceptions.AxisError, *_TYPES)
@@ -81,6 +90,7 @@ def spoken(
     _, whose, told = re.split(_OF_RANK, sentence, maxsplit=1)
     words = in_words(told, Call(name, args, dict(options)))
     to = (_TYPES | _OTHERS.get(name, {})).get(kind, kind)
+    to = TextError if _TEXT.match(words or told) else to
     if words is None and to is kind:
         return None
     made = to(sentence if words is None else f"{whose or ''}{words}")

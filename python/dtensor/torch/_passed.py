@@ -20,6 +20,7 @@ from dtensor.ops.reduce.rows import of_std, of_var, spread_row
 from dtensor.ops.reduce.scan import whole_scan
 from dtensor.torch import _pointwise
 from dtensor.torch._direct import METHOD_ROWS, direct, row
+from dtensor.torch._powers import by_number
 from dtensor.torch._promotion import dtype_for
 from dtensor.torch._reduce import Dims, dims_of, summed
 from dtensor.torch._totals import PRODUCT, SUM, running, total_call
@@ -73,7 +74,8 @@ def _pow(input: Any, exponent: Any) -> Maybe:
     found = powers.faster(input, exponent)
     if found is not None:
         return passed(found, input)
-    return passed(pointwise._power, input, exponent)
+    plain = exponent.number in (int, float) and input.dtype.kind == "f"
+    return passed(by_number if plain else pointwise._power, input, exponent)
 
 
 def _limits(input: Any, min: Any, max: Any) -> Maybe:

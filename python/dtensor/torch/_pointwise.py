@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dtensor import ops as _ops
+from dtensor import _C, ops as _ops
 from dtensor.ops.elementwise import pointwise, powers
+from dtensor.torch import _logs
+from dtensor.torch._powers import by_number, is_plain
 from dtensor.torch._promotion import bare, default_dtype, dtype_for, promoted
 from dtensor.torch._types import numpy_dtype, torch_dtype
 
@@ -161,7 +163,12 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         input = cast(np.asarray(input) if not hasattr(input, "dtype") else input, to)
         return _power(input, exponent, **options)
-    if getattr(input, "dtype", None) == to and to.kind != "V":
+    if getattr(input, "dtype", None) == to:
+        told = (type(exponent), exponent) in powers.EXPONENTS
+        if is_plain(to, exponent) and (to.kind == "V" or not told):
+            return by_number(input, exponent, **options)
+        if to.kind == "V":
+            return _power(input, exponent, **options)
         return powers.raised(input, _number_as(exponent, to), **options)
     return _power(input, exponent, **options)
 
@@ -181,7 +188,7 @@ def ldexp(input: Any, other: Any) -> Any:
 def _logaddexp(input: Any, other: Any, **options: Any) -> Any:
     """Return ``log(exp(input) + exp(other))``."""
     if input.dtype.kind != "c" or other.dtype.kind != "c":
-        return _logs(input, other, **options)
+        return _log_sum(input, other, **options)
     first = ops.greater_equal(ops.real(input), ops.real(other))
     high, low = ops.where(first, input, other), ops.where(first, other, input)
     return high + ops.log(1 + ops.exp(low - high))
@@ -195,7 +202,7 @@ def _heaviside(input: Any, values: Any, **options: Any) -> Any:
     return where(ops.equal(input, 0), values, above)
 
 
-_logs, _steps = FUNCTIONS["logaddexp"], FUNCTIONS["heaviside"]
+_log_sum, _steps = FUNCTIONS["logaddexp"], FUNCTIONS["heaviside"]
 for _made in (_logaddexp, _heaviside):
     _made.__name__ = _made.__qualname__ = _made.__name__[1:]
     FUNCTIONS[_made.__name__] = globals()[_made.__name__] = _made
@@ -208,6 +215,9 @@ def _number_as(x: Any, to: Any) -> Any:
 
 def float_power(input: Any, exponent: Any) -> Any:
     """Raise to a power, in float64 or complex128."""
+    if isinstance(input, _C.Tensor) and is_plain(np.dtype(float), exponent):
+        if input.dtype.kind != "c":
+            return by_number(cast(input, np.float64), float(exponent))
     return ops.float_power(input, exponent)
 
 
@@ -225,6 +235,14 @@ def cast_alike(*xs: Any) -> tuple[Any, ...]:
     """Return tensors in the dtype that PyTorch promotes them to; None stays."""
     to = dtype_for([x for x in xs if x is not None])
     return tuple(x if x is None else _number_as(x, to) for x in xs)
+
+
+def floats_alike(*xs: Any) -> tuple[Any, ...]:
+    """Return tensors and numbers in the dtype that PyTorch promotes them to; integers
+    and booleans in the default floating-point dtype."""
+    to = dtype_for(xs)
+    to = default_dtype() if to.kind in "bui" else to
+    return tuple(cast(x, to) for x in map(bare, xs))
 
 
 def clamp(input: Any, min: Any = None, max: Any = None, **options: Any) -> Any:
@@ -313,9 +331,7 @@ def logit(input: Any, eps: float | None = None) -> Any:
 
 def xlogy(input: Any, other: Any) -> Any:
     """Return ``input * log(other)``, 0 where the input is 0 unless `other` is NaN."""
-    out = ops.logical_or(ops.less_equal(other, 0), ops.isinf(other))
-    zero = ops.logical_and(ops.equal(input, 0), out)  # else the gradient is log(other)
-    return where(zero, 0.0, mul(input, log(where(zero, 1, other))))
+    return _logs.xlogy(*floats_alike(input, other))
 
 
 SLOTS = {

@@ -270,6 +270,11 @@ def _check(function: np.ufunc, xs: Sequence[Any]) -> None:
                 f"not {type(x).__name__}"
             )
     of = [np.dtype(x.number) if x.dtype is None else x.dtype for x in xs]
+    if function.nin == 1 and xs[0].dtype is None:
+        raise TypeError(
+            f"{name}(): argument 'input' (position 1) must be Tensor, not "
+            f"{xs[0].number.__name__}"
+        )
     if function in TENSORS_ONLY and not all(x.number is None for x in xs):
         raise TypeError(f"{name}(): argument 'other' must be Tensor, not a number")
     if function in ORDERED and any(each.kind == "c" for each in of):

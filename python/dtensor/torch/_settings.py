@@ -8,13 +8,16 @@ import dtensor
 from dtensor import _C
 from dtensor._core import device as _device
 from dtensor._core.caller import warn
+from dtensor.amp import autocast_mode
 from dtensor.torch._create import empty
 from dtensor.torch._dtypes import set_default_dtype
+from dtensor.torch._types import dtype, torch_dtype
 
 __all__ = [
     "are_deterministic_algorithms_enabled",
     "empty_permuted",
     "empty_strided",
+    "get_autocast_dtype",
     "get_default_device",
     "get_deterministic_debug_mode",
     "get_device_module",
@@ -43,6 +46,11 @@ __all__ = [
 ]
 
 _chosen: list[Any] = []
+
+
+def get_autocast_dtype(device_type: str = "cpu") -> dtype:
+    """Return the dtype of `autocast` now, or what it would be by default."""
+    return torch_dtype(autocast_mode.get_autocast_dtype(device_type))
 
 
 def set_default_device(device: Any) -> None:

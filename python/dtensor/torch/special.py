@@ -11,8 +11,8 @@ from typing import Any
 
 from dtensor import _C, ops as _ops
 from dtensor.ops.elementwise.special import SLOPES, SPECIAL
-from dtensor.torch import _edges, _errors, _order, _pointwise, _same, _special
-from dtensor.torch._pointwise import floating, mul, where
+from dtensor.torch import _edges, _errors, _logs, _order, _pointwise, _same, _special
+from dtensor.torch._pointwise import floating, floats_alike
 from dtensor.torch._promotion import default_dtype, dtype_for
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -50,8 +50,7 @@ def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
 
 def xlog1py(input: Any, other: Any) -> Any:
     """Return ``input * log1p(other)``, 0 where the input is 0 unless `other` is NaN."""
-    zero = ops.logical_and(ops.equal(input, 0), ops.logical_not(ops.isnan(other)))
-    return where(zero, 0.0, mul(input, log1p(where(zero, 1, other))))
+    return _logs.xlog1py(*floats_alike(input, other))
 
 
 def _of_one(name: str) -> Callable[..., Any]:

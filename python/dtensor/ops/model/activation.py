@@ -88,6 +88,9 @@ def _activation(function: Callable[..., _Form]) -> Operator:
 @operator
 def relu(x: Operand) -> Answer:
     """Return the elements, and 0 for the negative ones; integers stay integers."""
+    if x.dtype is None:
+        kind = x.number.__name__
+        raise TypeError(f"relu: argument 1 is of type {kind}, and no array")
     if inexact(x.dtype) == x.dtype and x.dtype.kind != "c":
         return _forward(x, _Form("relu", grows=True))
     return broadcast([x], "increasing"), call(np.maximum, x, 0)

@@ -31,6 +31,7 @@ from dtensor.ops.model.softmax import (
     row_dot,
     row_logsumexp,
     softmax_backward,
+    softmax_given,
 )
 
 __all__ = ["cross_entropy", "nll_loss"]
@@ -202,7 +203,8 @@ def _(
         by_first = np.sum(losses, dim) if first.ndim == x.ndim - 1 else np.sum(losses)
     if needs[1] and lse is not None:  # x is in e^(x - lse) only, and in lse
         share = grad * np.sum(-slope(first, None), dim, keepdims=True)
-        by_x = softmax_backward(share, np.exp(x - np.expand_dims(lse, dim)), dim)
+        likely = softmax_given(x, lse, np.ones_like(lse), dim)  # knows that lse is of x
+        by_x = softmax_backward(share, likely, dim)
     return (by_first, by_x, *(None for _ in needs[2:]))
 
 
@@ -238,6 +240,9 @@ def _check(name: str, x: Any, target: Any, weight: Any, dim: int) -> None:
         raise RuntimeError(
             f"Expected target size {list(expected)}, got {list(target.shape)}"
         )
+    kind = getattr(target.dtype, "legacy", None)  # in PyTorch's dialect
+    if kind not in (None, "Long", "Byte"):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {kind}")
     if target.dtype.kind not in "iu":
         raise RuntimeError(f"{name}: expected integer targets, but got {target.dtype}")
     if weight is not None and weight.shape != (x.shape[dim],):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dtensor import _C
 from dtensor._core.caller import warn
 from dtensor.ops._make.autocast import in_single
 from dtensor.ops.model.activation import logsigmoid
@@ -208,7 +209,7 @@ def binary_cross_entropy(
     ----------
     input : array_like
         Probabilities. No logarithm counts as less than -100; what is not between 0 and
-        1 gives NaN.
+        1 gives NaN, in PyTorch's dialect an error.
     target : array_like, shape of `input`
     weight : array_like, optional
         What the losses are multiplied with, broadcast.
@@ -219,6 +220,9 @@ def binary_cross_entropy(
     ------
     ValueError
         If the shapes differ.
+    RuntimeError
+        In PyTorch's dialect, if elements of `input` are not between 0 and 1: on the
+        rank that has them at once, on others when ranks next agree.
     """
     reduction = reduction_of(size_average, reduce, reduction)
     check_reduction(reduction)
@@ -227,9 +231,11 @@ def binary_cross_entropy(
             f"Using a target size ({target.shape}) that is different to the input size "
             f"({input.shape}) is deprecated. Please ensure they have the same size."
         )
+    strict = float(_C.is_torch(input))
     if weight is None:
-        return number_loss(input, target, "bce", 0.0, reduction)
-    return reduced(number_loss(input, target, "bce", 0.0, "none") * weight, reduction)
+        return number_loss(input, target, "bce", strict, reduction)
+    losses = number_loss(input, target, "bce", strict, "none")
+    return reduced(losses * weight, reduction)
 
 
 @in_single

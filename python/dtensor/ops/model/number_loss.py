@@ -68,6 +68,22 @@ def beside(x: Any, *others: Any) -> Any:
 # --- operators ------------------------------------------------------------------------
 
 
+def _strict(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel that raises if what are no probabilities have made NaN."""
+
+    def run(x: Any, target: Any, *numbers: float) -> Any:
+        losses = kernel(x, target, *numbers)
+        if np.isnan(losses).any():
+            for name, y in (("input", x), ("target", target)):
+                if not ((y >= 0) & (y <= 1)).all():
+                    raise RuntimeError(
+                        f"all elements of {name} should be between 0 and 1"
+                    )
+        return losses
+
+    return run
+
+
 @operator
 def number_loss(
     x: Operand, target: Operand, name: str, p: float, reduction: str
@@ -78,15 +94,19 @@ def number_loss(
     ----------
     x, target : array_like
     name : str
-        As in csrc/kernels/loss.h, with its number `p`.
+        As in csrc/kernels/loss.h, with its number `p`. That of "bce" is not 0 if what
+        makes a loss NaN is an error, as in PyTorch.
     reduction : {"none", "sum", "mean"}
     """
     dtypes = [x.dtype, target.dtype]
     refuse_complex(f"{name}_loss", *dtypes)
+    strict = _strict if name == "bce" and p else lambda kernel: kernel
     if reduction == "none":
         kernel, dtype = kernel_for(f"{name}_loss", dtypes, loss_numpy.loss_run(name))
+        kernel = strict(kernel)
         return broadcast([x, target]), call(kernel, x, target, float(p)), dtype
     kernel, dtype = kernel_for(f"{name}_loss_sum", dtypes, loss_numpy.loss_sum(name))
+    kernel = strict(kernel)
     names = letters(x.ndim)
     factor = _scale(reduction, x.size)
     return rule([names, names], [[]]), call(kernel, x, target, float(p), factor), dtype

@@ -1,18 +1,45 @@
 """The base class of schedulers."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dtensor._core.caller import warn
 from dtensor.optim.optimizer import Optimizer
 
-__all__ = ["LRScheduler", "check_optimizer"]
+__all__ = ["LRScheduler", "check_optimizer", "warn_of_epoch"]
 
 
 def check_optimizer(optimizer: Any) -> None:
     """Raise TypeError unless the argument is an Optimizer."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+
+
+def warn_of_epoch(epoch: int | None) -> None:
+    """Warn as PyTorch does, if a step is told its number."""
+    if epoch is not None:
+        warn(
+            "The epoch parameter in `scheduler.step()` was not necessary and is being "
+            "deprecated where possible. Please use `scheduler.step()` to step the "
+            "scheduler. During the deprecation, if epoch is different from None, the "
+            "closed form is used instead of the new chainable form, where available."
+        )
+
+
+def _for_steps(get_lr: Callable[[Any], Sequence[float]]) -> Any:
+    """Return a `get_lr` that warns where a user calls it, not a step."""
+
+    @functools.wraps(get_lr)
+    def answer(self: Any) -> Sequence[float]:
+        if not self._get_lr_called_within_step:
+            warn(
+                "To get the last learning rate computed by the scheduler, please use "
+                "`get_last_lr()`."
+            )
+        return get_lr(self)
+
+    return answer
 
 
 class LRScheduler:
@@ -40,6 +67,13 @@ class LRScheduler:
         If `last_epoch` is given and a group has no ``"initial_lr"``.
     """
 
+    _get_lr_called_within_step = False  # that of a user may ask
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "get_lr" in vars(cls) and cls.__module__.startswith("dtensor."):
+            cls.get_lr = _for_steps(cls.get_lr)  # type: ignore[method-assign]
+
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
         for k, group in enumerate(optimizer.param_groups):
@@ -53,13 +87,13 @@ class LRScheduler:
         self.optimizer = optimizer
         self.base_lrs: list[float] = [g["initial_lr"] for g in optimizer.param_groups]
         self.last_epoch = last_epoch
-        self._step_count = 0
         self._is_initial = False
         self._last_lr: list[float] = []
         self._start()
 
     def _start(self) -> None:
         """Set the learning rates of the first step: usually those that are set now."""
+        self._step_count = 0
         self._is_initial = True
         self.step()
         self._is_initial = False
@@ -90,15 +124,20 @@ class LRScheduler:
                 "first value of the learning rate schedule is skipped"
             )
         self._step_count += 1
+        warn_of_epoch(epoch)
         self._go_to(epoch)
 
     def _go_to(self, epoch: int | None) -> None:
-        if epoch is None:
-            self.last_epoch += 1
-            rates = self.get_lr()
-        else:
-            self.last_epoch = epoch
-            rates = self._rates_at(epoch)
+        self._get_lr_called_within_step = True
+        try:
+            if epoch is None:
+                self.last_epoch += 1
+                rates = self.get_lr()
+            else:
+                self.last_epoch = epoch
+                rates = self._rates_at(epoch)
+        finally:
+            self._get_lr_called_within_step = False
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             group["lr"] = rate
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]

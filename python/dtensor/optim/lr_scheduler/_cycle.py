@@ -165,7 +165,7 @@ class OneCycleLR(MomentumCycle):
         check_optimizer(optimizer)
         self.total_steps = _steps(total_steps, epochs, steps_per_epoch)
         _check_form(pct_start, anneal_strategy)
-        self._phases = _phases(self.total_steps, pct_start, three_phase)
+        self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         self._anneal_func_type = anneal_strategy
         groups = optimizer.param_groups
         highest = each_group("max_lr", optimizer, max_lr)
@@ -188,16 +188,17 @@ class OneCycleLR(MomentumCycle):
                 f"{self.total_steps}"
             )
         anneal = _cosine if self._anneal_func_type == "cos" else _line
-        ends = [end for end, _, _ in self._phases]
+        ends = [phase["end_step"] for phase in self._schedule_phases]
         turn = min(bisect_left(ends, step), len(ends) - 1)
         start = ends[turn - 1] if turn else 0.0
-        end, rates, momenta = self._phases[turn]
-        part = (step - start) / (end - start)
+        phase = self._schedule_phases[turn]
+        part = (step - start) / (ends[turn] - start)
         found = []
         for group in self.optimizer.param_groups:
-            found.append(anneal(group[rates[0]], group[rates[1]], part))
+            first, last = group[phase["start_lr"]], group[phase["end_lr"]]
+            found.append(anneal(first, last, part))
             if self.cycle_momentum:
-                first, last = group[momenta[0]], group[momenta[1]]
+                first, last = (group[phase[f"{k}_momentum"]] for k in ("start", "end"))
                 self._set_momentum(group, anneal(first, last, part))
         return found
 
@@ -225,18 +226,24 @@ def _steps(total: int | None, epochs: int | None, steps_per_epoch: int | None) -
     return math.prod(value for value in given.values() if value is not None)
 
 
-Phase = tuple[float, tuple[str, str], tuple[str, str]]  # end, learning rates, momenta
+Phase = dict[str, Any]  # as PyTorch keeps it in a `state_dict`
+
+
+def _phase(end: float, rates: tuple[str, str], momenta: tuple[str, str]) -> Phase:
+    names = [f"{name}_momentum" for name in momenta]
+    return {
+        "end_step": end,
+        "start_lr": f"{rates[0]}_lr",
+        "end_lr": f"{rates[1]}_lr",
+        "start_momentum": names[0],
+        "end_momentum": names[1],
+    }
 
 
 def _phases(total: int, rising: float, three: bool) -> list[Phase]:
-    up = (
-        float(rising * total) - 1,
-        ("initial_lr", "max_lr"),
-        ("max_momentum", "base_momentum"),
-    )
-    momenta = ("base_momentum", "max_momentum")
+    up = _phase(float(rising * total) - 1, ("initial", "max"), ("max", "base"))
+    back = ("base", "max")
     if not three:
-        return [up, (total - 1, ("max_lr", "min_lr"), momenta)]
-    down = (float(2 * rising * total) - 2, ("max_lr", "initial_lr"), momenta)
-    still = ("max_momentum", "max_momentum")
-    return [up, down, (total - 1, ("initial_lr", "min_lr"), still)]
+        return [up, _phase(total - 1, ("max", "min"), back)]
+    down = _phase(float(2 * rising * total) - 2, ("max", "initial"), back)
+    return [up, down, _phase(total - 1, ("initial", "min"), ("max", "max"))]

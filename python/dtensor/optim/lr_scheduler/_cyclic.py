@@ -83,6 +83,8 @@ class CyclicLR(MomentumCycle):
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self._cycle_momentum(optimizer, base_momentum, max_momentum, last_epoch)
+            self.base_momentums = each_group("base_momentum", optimizer, base_momentum)
+            self.max_momentums = each_group("max_momentum", optimizer, max_momentum)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = lowest
 

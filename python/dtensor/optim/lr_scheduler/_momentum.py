@@ -33,8 +33,8 @@ class MomentumCycle(LRScheduler):
                 "enabled"
             )
         self.use_beta1 = "betas" in optimizer.defaults
-        bases = self.base_momentums = each_group("base_momentum", optimizer, base)
-        tops = self.max_momentums = each_group("max_momentum", optimizer, top)
+        bases = each_group("base_momentum", optimizer, base)
+        tops = each_group("max_momentum", optimizer, top)
         if last_epoch == -1:
             for group, low, high in zip(
                 optimizer.param_groups, bases, tops, strict=True

@@ -4,7 +4,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from dtensor.optim.lr_scheduler._base import LRScheduler, check_optimizer
+from dtensor.optim.lr_scheduler._base import (
+    LRScheduler,
+    check_optimizer,
+    warn_of_epoch,
+)
 from dtensor.optim.optimizer import Optimizer
 
 __all__ = ["ReduceLROnPlateau"]
@@ -59,6 +63,7 @@ class ReduceLROnPlateau(LRScheduler):
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
         groups = len(optimizer.param_groups)
+        self.default_min_lr = None if isinstance(min_lr, list | tuple) else min_lr
         if not isinstance(min_lr, list | tuple):
             self.min_lrs = [min_lr] * groups
         elif len(min_lr) != groups:
@@ -71,7 +76,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.cooldown, self.eps = cooldown, eps
         self.last_epoch = 0
         self._last_lr = self._rates()
-        self.best = math.inf if mode == "min" else -math.inf
+        self.best = self.mode_worse = math.inf if mode == "min" else -math.inf
         self.cooldown_counter = self.num_bad_epochs = 0
 
     def get_lr(self) -> Sequence[float]:
@@ -89,6 +94,7 @@ class ReduceLROnPlateau(LRScheduler):
             The number of the step; default: the next.
         """
         current = float(metrics)
+        warn_of_epoch(epoch)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(current):
             self.best, self.num_bad_epochs = current, 0

@@ -130,7 +130,7 @@ def _gradients(outputs: Any, inputs: Any, given: Any = None, **options: Any) -> 
         for x, g in zip(outputs, given or outputs, strict=True)
         if x.requires_grad
     ]
-    if pairs:
+    if pairs and wanted:
         found = autograd.grad(
             [x for x, _ in pairs],
             wanted,
