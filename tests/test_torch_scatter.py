@@ -115,3 +115,17 @@ def test_products_of_dtensors_have_these_gradients(ranks, cut):
             np.testing.assert_allclose(mine.full_tensor(), other, 1e-12, 1e-12)
 
     ranks(body)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 1), (2, 0, 3)])
+def test_an_empty_index_of_any_dims_picks_and_puts_nothing(shape):
+    x, index = torch.ones(2, 3), torch.zeros(*shape, dtype=torch.int64)
+    src = torch.zeros(*shape)
+    assert torch.gather(x, 1, index).shape == shape
+    for found in (
+        x.scatter(0, index, src),
+        x.scatter(0, index, 2.0),
+        x.scatter_add(0, index, src),
+        x.scatter_reduce(0, index, src, "prod"),
+    ):
+        assert torch.equal(found, x) and found is not x

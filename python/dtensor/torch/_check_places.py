@@ -82,6 +82,8 @@ def _grid(
     what = "gather" if name == "gather" else "scatter"
     if isinstance(index, _C.Tensor) and kind(index) not in "iu":
         raise RuntimeError(f"{what}(): Expected dtype int32/int64 for index")
+    if 0 in index.shape:  # nothing is picked or put, whatever the dims
+        return
     if max(index.ndim, 1) != max(input.ndim, 1):
         raise RuntimeError(
             "Index tensor must have the same number of dimensions as "

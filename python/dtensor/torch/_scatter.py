@@ -82,6 +82,8 @@ def scatter(
         How it is combined with what is there; default: it takes its place.
     """
     src = value if src is None else src
+    if 0 in index.shape:
+        return ops.copy(input)
     if reduce is not None:
         if not hasattr(src, "shape"):
             src = ops.full_like(index, src, dtype=np.dtype(input.dtype))
@@ -92,7 +94,7 @@ def scatter(
         dim = _checked("scatter", input, dim, index, src)
         values = _window(src, index.shape)
     out = ops.copy(input)
-    if index.shape and 0 not in index.shape:
+    if index.shape:
         lengths = [n if d != dim else input.shape[d] for d, n in enumerate(index.shape)]
         window = _window(out, lengths)
         part = window if window is out else ops.copy(window)
@@ -104,6 +106,8 @@ def scatter(
 
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """Return the input with elements of `src` added, where `index` says along a dim."""
+    if 0 in index.shape:
+        return ops.copy(input)
     dim = _checked("scatter_add", input, dim, index, src)
     src = _window(src, index.shape)
     lengths = [n if d != dim else input.shape[d] for d, n in enumerate(index.shape)]
@@ -134,6 +138,8 @@ def scatter_reduce(
     include_self : bool, default True
         Whether the elements of `input` count, too.
     """
+    if 0 in index.shape:
+        return ops.copy(input)
     if reduce in ("sum", "add", "mean"):
         base = input if include_self else _without(input, dim, index)
         total = scatter_add(base, dim, index, src)
