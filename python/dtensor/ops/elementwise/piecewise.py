@@ -1,6 +1,6 @@
 """Elementwise choices: where, clip, select, choose."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy.typing as npt
 from dtensor.ops._make.direct import Maybe, in_front
 from dtensor.ops._make.elementwise import anywhere, broadcast
 from dtensor.ops._make.halves import weak_call
-from dtensor.ops._make.lists import stacked
+from dtensor.ops._make.lists import has_lists, stacked
 from dtensor.ops._make.operator import (
     Operand,
     broadcasts_out,
@@ -32,8 +32,14 @@ _CHOICE = ";".join(f"R,{op},{op}->{op}" for op in OPS)
 
 
 @operator(operands=3, name="where")
-def where_(condition: Operand, x: Any, y: Any) -> Answer:
+def where_(condition: Operand, x: Any, y: Any) -> Answer | Callable[..., Any]:
+    if has_lists((x, y)):
+        return _where_of_lists
     return broadcast([condition, x, y], _CHOICE), weak_call(np.where, condition, x, y)
+
+
+def _where_of_lists(condition: Any, x: Any, y: Any) -> Any:
+    return where_(condition, stacked(x), stacked(y))
 
 
 where_.vjp(
@@ -60,7 +66,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         raise ValueError("either both or neither of x and y should be given")
     if condition is None:
         raise TypeError("where: argument 1 is None, and no array")
-    return where_(condition, stacked(x), stacked(y))
+    return where_(condition, x, y)
 
 
 # --- limits ---------------------------------------------------------------------------

@@ -4,6 +4,7 @@ Every rank knows which ones, so the other elements stay on the ranks that hold t
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,35 @@ def _own_range(layout: _C.Layout, dim: int) -> tuple[int, int]:
     return start, start + count
 
 
+def _part_by_part(
+    x: _C.DTensor,
+    dim: int,
+    within: Callable[[int, int], Any],
+    sign: int,
+    edit: Callable[[Array, Any, int], Array],
+) -> _C.DTensor:
+    """Return a tensor of which each part has been edited by its rank.
+
+    Parameters
+    ----------
+    within : callable
+        ``within(start, stop)``: the edits between these rows of the dim.
+    sign : {-1, 1}
+        Whether an edit takes a row from a part, or gives it one.
+    edit : callable
+        ``edit(part, edits, start)``: the new part, whose first row was `start`.
+    """
+    own = parts_of(x.layout, dim) or ()
+    to = resized(x.layout, dim, [n + sign * len(within(a, a + n)) for a, n in own])
+    if is_meta(x):
+        return _C.without_data(to)
+    if not inside(to):
+        return make((), to)
+    start, stop = _own_range(x.layout, dim)
+    here = within(start, stop)
+    return make(edit(local(x), here, start) if len(here) else local(x).copy(), to)
+
+
 # --- deleting -------------------------------------------------------------------------
 
 Rows = range | npt.NDArray[np.int64]  # rising, each once
@@ -96,22 +126,13 @@ def _without(x: _C.DTensor, gone: Rows, dim: int) -> _C.DTensor:
     def within(start: int, stop: int) -> Rows:
         return gone[bisect_left(gone, start) : bisect_left(gone, stop)]
 
-    own = parts_of(x.layout, dim) or ()
-    to = resized(x.layout, dim, [n - len(within(a, a + n)) for a, n in own])
-    if is_meta(x):
-        return _C.without_data(to)
-    if not inside(to):
-        return make((), to)
-    start, stop = _own_range(x.layout, dim)
-    here = within(start, stop)
-    if not len(here):
-        return make(local(x).copy(), to)
-    at: Any
-    if isinstance(here, range):
-        at = slice(here.start - start, here.stop - start, here.step)
-    else:
-        at = here - start
-    return make(np.delete(local(x), at, dim), to)
+    def left(part: Array, here: Rows, start: int) -> Array:
+        if isinstance(here, range):
+            gone_here = slice(here.start - start, here.stop - start, here.step)
+            return np.delete(part, gone_here, dim)
+        return np.delete(part, here - start, dim)
+
+    return _part_by_part(x, dim, within, -1, left)
 
 
 @composed(np.delete)
@@ -158,17 +179,10 @@ def _spread(x: _C.DTensor, at: Array, dim: int) -> _C.DTensor:
     def within(start: int, stop: int) -> Array:
         return at[bisect_left(source, start) : bisect_left(source, stop)]
 
-    own = parts_of(x.layout, dim) or ()
-    to = resized(x.layout, dim, [n + len(within(a, a + n)) for a, n in own])
-    if is_meta(x):
-        return _C.without_data(to)
-    if not inside(to):
-        return make((), to)
-    start, stop = _own_range(x.layout, dim)
-    here = within(start, stop)
-    if not len(here):
-        return make(local(x).copy(), to)
-    return make(np.insert(local(x), here - start, 0, dim), to)
+    def wider(part: Array, here: Array, start: int) -> Array:
+        return np.insert(part, here - start, 0, dim)
+
+    return _part_by_part(x, dim, within, 1, wider)
 
 
 @composed(np.insert)

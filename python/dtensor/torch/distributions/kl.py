@@ -91,7 +91,8 @@ def kl_divergence(p: Any, q: Any) -> Any:
     Raises
     ------
     NotImplementedError
-        If none is registered for the types of `p` and `q`, nor for their bases.
+        If none is registered for the types of `p` and `q`, nor for their bases; of
+        exponential families of two types those that have none in PyTorch.
     """
     function = _function(type(p), type(q))
     if function is None:
