@@ -9,7 +9,7 @@ from dtensor._core.nested import leaves, mapped
 from dtensor.ops._make.operator import Operand
 from dtensor.ops._make.parts import inside, values_of
 
-__all__ = ["has_operands", "numbers_of", "python_numbers_of"]
+__all__ = ["as_python_int", "has_operands", "numbers_of", "python_numbers_of"]
 
 
 def has_operands(value: Any) -> bool:
@@ -43,6 +43,12 @@ def numbers_of(name: str, value: Any) -> Any:
         return values_of(name, x)[()]
 
     return mapped(value, _C.Tensor, values)
+
+
+def as_python_int(value: Any) -> Any:
+    """Return an integer of NumPy's as Python's, which is as long as it must be:
+    ``-np.uint8(1)`` is 255. Everything else stays as it is."""
+    return value.item() if isinstance(value, np.integer) else value
 
 
 def python_numbers_of(name: str, value: Any) -> Any:

@@ -33,6 +33,7 @@ __all__ = [
     "positions",
     "spans",
     "values_of",
+    "as_int64",
 ]
 
 Array = npt.NDArray[Any]
@@ -97,6 +98,13 @@ def in_whole(layout: _C.Layout, dim: int, at: Any) -> Any:
     if len(ranges) == 1:
         return at + ranges[0][0]
     return positions(layout, dim)[at]
+
+
+def as_int64(index: Any) -> Any:
+    """Return integers, an ndarray or DTensor, as int64, in which positions are counted:
+    int8 has no 200, though it names rows of a dim of that length. What NumPy does with
+    uint64, too."""
+    return index if index.dtype == np.int64 else index.astype(np.int64)
 
 
 def from_zero(index: npt.NDArray[Any], length: int) -> npt.NDArray[np.int64]:

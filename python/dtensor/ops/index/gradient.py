@@ -24,7 +24,7 @@ from dtensor.ops._make.operator import (
     letters,
     operator,
 )
-from dtensor.ops._make.parts import find, inside, local, make, move, parts_of
+from dtensor.ops._make.parts import find, from_zero, inside, local, make, move, parts_of
 from dtensor.ops._make.reduction import LINEAR
 from dtensor.ops._make.step import one_step
 from dtensor.ops._make.words import Answer, Shape, rule
@@ -204,7 +204,7 @@ def _add_into_zeros(
     lengths = [shape[d] for d in dims]
     number: Any = 0
     for a, n in zip(index, lengths, strict=True):
-        number = number * n + np.where(np.less(a, 0), a + n, a)
+        number = number * n + from_zero(np.asarray(a), n)
     new = np.ndim(number)
     x = np.moveaxis(x, range(at, at + new), range(new))
     number = np.broadcast_to(number, x.shape[:new]).ravel()
@@ -245,7 +245,9 @@ def _added_to_parts(
 ) -> _C.DTensor:
     """Do what `added` does for one array whose values every rank has, if each rank has
     the part of `x` that is added to its part of `like`."""
-    known = _numbers(index, shape[dim])
+    known = everywhere(index)
+    assert known is not None
+    known = from_zero(known, shape[dim])
     new = known.ndim - 1
     dims = {d: d for d in range(dim + 1)}
     dims |= {d + new: d for d in range(dim + 1, len(shape))}
@@ -280,13 +282,6 @@ def _added_to_owners(
         rows, at = rows_to_owners("getitem_backward", x, dim, index, to)
         rows = np.moveaxis(rows, 0, dim)
         return make(_add_into_zeros(rows, [at], [dim], dim, to.local_shape()), to)
-
-
-def _numbers(index: Any, length: int) -> Array:
-    """Return an index that every rank has, without negative numbers."""
-    known = everywhere(index)
-    assert known is not None
-    return np.where(known < 0, known + length, known)
 
 
 def _unpicked(grad: Any, dim: int, index: Any, shape: Shape, like: Any) -> Any:

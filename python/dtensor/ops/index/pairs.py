@@ -15,7 +15,15 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.composite import settled
-from dtensor.ops._make.parts import find, inside, local, make, move, values_of
+from dtensor.ops._make.parts import (
+    find,
+    from_zero,
+    inside,
+    local,
+    make,
+    move,
+    values_of,
+)
 from dtensor.ops.index.pick import (
     Picked,
     everywhere,
@@ -177,7 +185,7 @@ def _in_order(
     waiting = iter(mine)
     index = [next(waiting) if key == "array" else key for key in keys]
     place = [k for k, key in enumerate(index) if key is not ...][dim]
-    wanted = np.where(index[place] < 0, index[place] + x.shape[dim], index[place])
+    wanted = from_zero(index[place], x.shape[dim])
     index[place] = find(x.layout, dim, wanted)[0]
     return make(local(x)[tuple(index)], layout)
 
@@ -224,8 +232,7 @@ def _addend(
     for key in keys:
         dim = -1 if key is ... else next(dims)
         if isinstance(key, str):
-            wanted = next(waiting)
-            wanted = np.where(wanted < 0, wanted + x.shape[dim], wanted)
+            wanted = from_zero(next(waiting), x.shape[dim])
             where, held = find(x.layout, dim, wanted)
             here &= held
             index.append(np.broadcast_to(where, shape))

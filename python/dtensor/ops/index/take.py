@@ -23,7 +23,7 @@ from dtensor.ops._make.operator import (
     operator,
 )
 from dtensor.ops._make.out import cast_back
-from dtensor.ops._make.parts import plain, values_of
+from dtensor.ops._make.parts import as_int64, from_zero, plain, values_of
 from dtensor.ops._make.reduction import LINEAR
 from dtensor.ops._make.words import Answer, hollow
 from dtensor.ops.index import nonzero as _nonzero
@@ -48,7 +48,9 @@ def flat_index(
 ) -> npt.NDArray[np.intp]:
     """Return indices for a dim, from 0 on, after NumPy's `mode` is applied."""
     if mode == "wrap" and length and np.size(index):
-        index = np.remainder(index, length)  # NumPy would wrap in a loop
+        index = np.remainder(
+            _integers(np.asarray(index)), length
+        )  # NumPy would wrap in a loop
     np.take(hollow((1,) * axis + (length,)), index, axis, mode=mode)  # its errors
     found: npt.NDArray[np.intp] = np.asarray(index, np.intp)
     if mode == "clip":
@@ -99,7 +101,7 @@ def take(
         if dim is None:
             return getitem(a, np.unravel_index(known, a.shape))
         return getitem(a, (ALL,) * dim + (known,))
-    indices = settled("take", indices)
+    indices = _integers(settled("take", indices))
     if mode == "wrap" and shape[dim or 0] and indices.dtype.kind in "iu":
         indices = np.remainder(indices, shape[dim or 0])
     if mode == "raise" and indices.dtype.kind in "iu":
@@ -121,11 +123,13 @@ def _list(indices: Any) -> Any:
 
 
 def _integers(indices: Any) -> Any:
-    """Return indices of a Tensor: an empty list as integers."""
-    if not isinstance(indices, list | tuple):
-        return indices
-    array = np.asarray(indices)
-    return array if array.size else array.astype(np.intp)
+    """Return indices, perhaps no integers: those of an empty list are."""
+    is_list = isinstance(indices, list | tuple)
+    array = np.asarray(indices) if is_list else indices
+    if is_list and not array.size:
+        return array.astype(np.int64)
+    is_known = hasattr(array, "dtype") and array.dtype.kind in "iu"
+    return as_int64(array) if is_known else array
 
 
 @operator(name="take", operands=2)
@@ -186,6 +190,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     arr, indices = _beside(indices, arr), _beside(arr, indices)
     indices = indices if hasattr(indices, "ndim") else np.asarray(indices)
     check_along(arr.shape, indices, axis)
+    indices = as_int64(indices)
     dim = normalize_axis_index(axis, arr.ndim)
     if not isinstance(arr, _C.DTensor):
         return _take_along_axis(arr, indices, dim)
@@ -251,7 +256,7 @@ def _add_along(x: Array, indices: Array, axis: int, shape: tuple[int, ...]) -> A
     if x.dtype.char in "fdFD" and x.shape == indices.shape and alike:
         return _C.put_along(shape, indices, x, axis, 1)
     grid = list(np.ogrid[tuple(slice(n) for n in x.shape)])
-    grid[axis] = np.where(indices < 0, indices + shape[axis], indices)
+    grid[axis] = from_zero(np.asarray(indices), shape[axis])
     number: Any = 0
     for at, n in zip(grid, shape, strict=True):
         number = number * n + (at if n > 1 else 0)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core import world
-from dtensor.ops._make.parts import inside, local, move, plain
+from dtensor.ops._make.parts import as_int64, inside, local, move, plain
 
 __all__ = [
     "At",
@@ -155,7 +155,7 @@ def _term(item: Any, dim: int, shape: tuple[int, ...]) -> Term | None:
         if item.shape == part:
             return Mask(dim, item)
         return Mask(dim, np.zeros(part, bool)) if _selects_nothing(part, item) else None
-    return Pick(dim, item) if item.dtype.kind in "iu" else None
+    return Pick(dim, as_int64(item)) if item.dtype.kind in "iu" else None
 
 
 def _selects_nothing(shape: tuple[int, ...], mask: Any) -> bool:

@@ -14,6 +14,7 @@ from dtensor.ops._make.composite import within
 from dtensor.ops._make.parts import (
     alone,
     find,
+    from_zero,
     inside,
     key_of,
     local,
@@ -355,8 +356,7 @@ def _positive(x: _C.DTensor, term: At | Pick) -> npt.NDArray[np.int64]:
     """Return the whole index for one dim, without negative numbers."""
     if isinstance(term, At):
         return np.asarray(term.at)
-    index = values_of("setitem", term.index).astype(np.int64)
-    return np.where(index < 0, index + x.shape[term.dim], index)
+    return from_zero(values_of("setitem", term.index), x.shape[term.dim])
 
 
 def _without_masks(terms: Sequence[Term]) -> Iterator[Term]:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import composite, rounded_once
 from dtensor.ops._make.elementwise import broadcast
+from dtensor.ops._make.numbers import as_python_int
 from dtensor.ops._make.operator import (
     Operand,
     axes_of,
@@ -86,6 +87,7 @@ def _absolute(x: Any) -> Any:
 
 def _norm_of_vectors(x: Any, order: Any, axes: Axes, keepdims: bool) -> Any:
     """Return norms of what lies along `axes`, as if that were one dim."""
+    order = as_python_int(order)
     if order is None or order == 2:
         return _root(_sum_squares(x, axes, keepdims), 2)
     if isinstance(order, str):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor._C import Layout
 from dtensor.ops._make.axes import normalize_axis_tuple
+from dtensor.ops._make.numbers import as_python_int
 from dtensor.ops._make.operator import (
     LOCAL_SHAPE,
     Operand,
@@ -230,6 +231,7 @@ def diag(v: Operand, k: int = 0) -> Answer | Callable[..., Any]:
     ValueError
         If `v` has neither 1 nor 2 dims.
     """
+    k = as_python_int(k)
     if v.ndim == 1:
         shape = (v.size + abs(k),) * 2
     else:
@@ -244,6 +246,7 @@ def _diag_of_matrix(v: Any, k: int = 0) -> Any:
 
 
 def _diag_of_parts(v: Any, k: int = 0) -> Any:
+    k = as_python_int(k)
     before, after = max(-k, 0), max(k, 0)
     rows = _diag_rows(v)
     return np.pad(rows, [(before, after), (after, before)]) if k else rows

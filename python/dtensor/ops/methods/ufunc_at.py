@@ -16,6 +16,7 @@ from dtensor.ops._make.composite import settled, within
 from dtensor.ops._make.parts import (
     alone,
     find,
+    from_zero,
     inside,
     key_of,
     local,
@@ -161,8 +162,7 @@ def _at_own(
         ufunc(np.ones(1, a.dtype), *arrays)  # what it raises, it raises on every rank
     if not inside(a.layout):
         return
-    index = np.where(index < 0, index + a.shape[0], index)
-    where, held = find(a.layout, 0, index)
+    where, held = find(a.layout, 0, from_zero(index, a.shape[0]))
     rest = (slice(None), *key_of(a.layout)[1:])
     ufunc.at(local(a), where[held], *(value[held][rest] for value in values))
 

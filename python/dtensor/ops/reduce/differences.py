@@ -12,6 +12,7 @@ from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index, normalize_axis_tuple
 from dtensor.ops._make.composite import array_of, composite
 from dtensor.ops._make.halves import weak_call
+from dtensor.ops._make.numbers import as_python_int
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.parts import values_of
 from dtensor.ops._make.reduction import MISSING
@@ -194,7 +195,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
             "(edge_order + 1) elements are required."
         )
     results = tuple(
-        _gradient(f, step, dim, edge_order)
+        _gradient(f, step, dim, as_python_int(edge_order))
         for dim, step in zip(dims, steps, strict=True)
     )
     return results[0] if len(results) == 1 else results

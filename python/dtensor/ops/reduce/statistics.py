@@ -22,6 +22,7 @@ from dtensor.ops._make.composite import (
 from dtensor.ops._make.direct import in_front
 from dtensor.ops._make.elementwise import anywhere, broadcast
 from dtensor.ops._make.halves import is_half
+from dtensor.ops._make.numbers import as_python_int
 from dtensor.ops._make.operator import Operand, call, implements, method, operator
 from dtensor.ops._make.out import as_floats, widened
 from dtensor.ops._make.reduction import MISSING, Axis, DTypeLike, reduced_axes
@@ -178,6 +179,7 @@ def var(
     if dtype is None and a.dtype.kind in "biu":
         dtype = np.float64
     count = counted(a, axes, where, keepdims)
+    ddof = as_python_int(ddof)
     ddof = ddof if abs(ddof) < 1 << 62 else float(ddof)  # whose difference fits
     if where is True and count <= ddof:
         warn("Degrees of freedom <= 0 for slice", RuntimeWarning)

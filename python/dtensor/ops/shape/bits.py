@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops._make.numbers import as_python_int
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.routes import ranges_of, reachable
 from dtensor.ops._make.words import Answer, hollow, rule
@@ -86,7 +87,7 @@ def _packed_parts(a: _C.DTensor, axis: int | None = None, bitorder: str = "big")
 
 def _bits_of(a: Any, dim: int, count: int | None) -> int:
     """Return how many bits are wanted of all bytes along a dim."""
-    length = BITS * int(a.shape[dim])
+    length, count = BITS * int(a.shape[dim]), as_python_int(count)
     wanted = length if count is None else count if count >= 0 else length + count
     if wanted < 0:
         np.unpackbits(np.array(hollow((a.shape[dim],), np.uint8)), count=count)

@@ -14,7 +14,9 @@ from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.axes import normalize_axis_index, normalize_axis_tuple
 from dtensor.ops._make.fallback import composed, mesh_of, on_mesh
+from dtensor.ops._make.numbers import as_python_int
 from dtensor.ops._make.parts import (
+    as_int64,
     from_zero,
     inside,
     local,
@@ -206,6 +208,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
         obj = np.arange(*obj.indices(length), dtype=np.intp)
     elif not isinstance(obj, np.ndarray):
         obj = np.asarray(obj, None if np.size(obj) else np.intp)
+    obj = as_int64(obj) if obj.dtype.kind in "iu" else obj  # NumPy adds to it
     count = obj.sum() if obj.dtype == bool else obj.size
     alone = count == 1
     if alone:
@@ -262,6 +265,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     new_shape : int or tuple of int
     """
     shape = tuple(new_shape) if np.iterable(new_shape) else (new_shape,)
+    shape = tuple(map(as_python_int, shape))
     if any(n < 0 for n in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     size = math.prod(shape)
