@@ -16,10 +16,26 @@ op_loop_is_of(const op_entry *entry, const char *name)
     return same;
 }
 
+/* NumPy warns of numbers that are too large. */
+static bool
+put_half(op_loop_number *out, PyObject *object)
+{
+    bool known = PyFloat_CheckExact(object) || PyLong_CheckExact(object);
+    double value = known ? PyFloat_AsDouble(object) : 0;
+    if (!known || PyErr_Occurred() != NULL ||
+        PyFloat_Pack2(value, (char *)&out->h, PY_LITTLE_ENDIAN) < 0) {
+        PyErr_Clear();
+        return false;
+    }
+    return true;
+}
+
 bool
 op_loop_number_put(op_loop_number *out, const PyArray_Descr *dtype, PyObject *object)
 {
     int type = dtype->type_num;
+    if (type == NPY_HALF)
+        return put_half(out, object);
     if (PyFloat_CheckExact(object)) {
         double value = PyFloat_AS_DOUBLE(object);
         if (type == NPY_DOUBLE)

@@ -23,6 +23,7 @@ typedef struct {
 } op_loop;
 
 typedef union {
+    npy_half h;
     float f;
     double d;
     npy_int64 i;
@@ -44,6 +45,16 @@ void op_loop_find(op_entry *entry, PyObject *const *argv);
 /* Whether the loop of an entry may raise an exception, which is lost in a thread that is
  * not Python's. */
 bool op_loop_may_raise(const op_entry *entry, const op_loop *loop);
+
+/* --- loop_half.c --- */
+
+/* Whether all arrays among the arguments are of float16. */
+bool op_loop_is_half(PyObject *const *argv, int count);
+/* A loop of our own for arrays of float16, and what owns it; NULL, perhaps with an
+ * exception: there is none. */
+PyObject *op_loop_of_halves(const op_loop **out, const op_loop *numpy,
+                            PyObject *capsule, const op_entry *entry,
+                            PyObject *const *argv);
 
 /* --- loop_rows.c: a call of a loop on arrays as they lie --- */
 

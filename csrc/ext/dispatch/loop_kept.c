@@ -14,25 +14,26 @@ is_worthwhile(const op_entry *entry, PyObject *const *argv)
     int64_t count = 1;
     for (int d = 0; d < entry->results[0].ndim; d++)
         count *= entry->results[0].shape[d];
-    return entry->results[0].ndim > 0 && count > 0 && count <= MOST_ELEMENTS;
+    return entry->results[0].ndim > 0 && count > 0 &&
+           (count <= MOST_ELEMENTS || op_loop_is_half(argv, (int)entry->positional));
 }
 
-/* A ufunc of NumPy's own that has no other arguments than operands. */
+/* A ufunc of NumPy's own, which `numpy` may not show (`clip`), that has no other arguments
+ * than operands. */
 static bool
 is_elementwise(const op_entry *entry)
 {
-    static PyObject *numpy;
+    static PyObject *own;
     if (!entry->ufunc || entry->kwnames != NULL || entry->result_count != 1 ||
         entry->positional > OP_SHORT || entry->slot_count != entry->positional)
         return false;
     for (int k = 0; k < entry->slot_count; k++)
         if (entry->slots[k].kind != SLOT_OPERAND)
             return false;
-    if (numpy == NULL)
-        numpy = PyImport_ImportModule("numpy");
+    if (own == NULL)
+        own = PyImport_ImportModule("numpy._core.umath");
     PyObject *name = PyObject_GetAttrString(entry->kernel, "__name__");
-    PyObject *known =
-        numpy == NULL || name == NULL ? NULL : PyObject_GetAttr(numpy, name);
+    PyObject *known = own == NULL || name == NULL ? NULL : PyObject_GetAttr(own, name);
     PyErr_Clear(); /* it is another library's */
     PyObject *core = PyObject_GetAttrString(entry->kernel, "signature");
     bool good = known == entry->kernel && core == Py_None;
@@ -118,8 +119,10 @@ op_loop_find(op_entry *entry, PyObject *const *argv)
         entry->runs = OP_LOOP_ATTEMPTS + 1;
     if (capsule != NULL &&
         suits(PyCapsule_GetPointer(capsule, LOOP_CAPSULE), entry, argv)) {
-        entry->loop_owner = Py_NewRef(capsule);
-        entry->loop = PyCapsule_GetPointer(capsule, LOOP_CAPSULE);
+        const op_loop *loop = PyCapsule_GetPointer(capsule, LOOP_CAPSULE);
+        PyObject *owner = op_loop_of_halves(&loop, loop, capsule, entry, argv);
+        entry->loop_owner = owner == NULL ? Py_NewRef(capsule) : owner;
+        entry->loop = loop;
     }
     Py_XDECREF(capsule);
     Py_XDECREF(dtypes);

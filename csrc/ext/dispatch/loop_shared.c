@@ -12,16 +12,20 @@ typedef struct {
     atomic_bool failed;
 } shared;
 
-/* The shape of a result that is so large that threads share its loop; 0: it is not. */
+/* The shape of a result that is so large that threads share its loop, or of any whose loop
+ * is ours; 0: it is not. */
 static int
 shared_shape(npy_intp *shape, const op_entry *entry, PyObject *const *argv)
 {
     int count = (int)entry->positional;
     int64_t bytes;
-    if (dt_team_size() == 1 || count > OP_SHORT)
+    if (count > OP_SHORT)
+        return 0;
+    bool ours = op_loop_is_half(argv, count);
+    if (dt_team_size() == 1 && !ours)
         return 0;
     int ndim = op_loop_shape(shape, &bytes, argv, count);
-    return ndim < 0 || !dt_team_shares(bytes) ? 0 : ndim;
+    return ndim < 0 || !(ours || dt_team_shares(bytes)) ? 0 : ndim;
 }
 
 bool

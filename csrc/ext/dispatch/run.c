@@ -164,7 +164,8 @@ is_large(const op_entry *entry, const op_call *call)
         PyObject *array =
             ext_is_tensor(operand) ? ((TensorObject *)operand)->array : operand;
         large = PyArray_Check(array) &&
-                PyArray_NBYTES((PyArrayObject *)array) >= DT_MEMORY_LARGE;
+                op_is_large(PyArray_TYPE((PyArrayObject *)array) == NPY_HALF,
+                            PyArray_NBYTES((PyArrayObject *)array));
     }
     return large;
 }

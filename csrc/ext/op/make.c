@@ -79,12 +79,14 @@ has_large(const op_maker *m)
     for (int k = 0; k < m->entry->operand_count && !large && rank >= 0; k++) {
         const LayoutObject *from = m->entry->operands[k].from;
         large =
-            from != NULL && dt_layout_bytes_at(from->layout, rank) >= DT_MEMORY_LARGE;
+            from != NULL &&
+            op_is_large(from->layout->dtype == DT_FLOAT16, dt_layout_bytes_at(from->layout, rank));
     }
     for (int k = 0; k < m->entry->result_count && !large && rank >= 0; k++) {
         const LayoutObject *layout = m->entry->results[k].layout;
         large = layout != NULL &&
-                dt_layout_bytes_at(layout->layout, rank) >= DT_MEMORY_LARGE;
+                op_is_large(layout->layout->dtype == DT_FLOAT16,
+                            dt_layout_bytes_at(layout->layout, rank));
     }
     return large;
 }

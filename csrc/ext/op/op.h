@@ -12,6 +12,7 @@
 #ifndef DT_EXT_OP_H
 #define DT_EXT_OP_H
 
+#include "core/memory/memory.h"
 #include "core/rule/propagate.h"
 #include "core/rule/rule.h"
 #include "ext/types/types.h"
@@ -281,6 +282,15 @@ struct op_entry {
         loose; /* the same without numbers and plain arrays: see ext_trace.differs */
     PyObject *text; /* the call, for people; if traced */
 };
+
+/* Whether an array is so large that its memory is ours, and its loop perhaps, too: NumPy's
+ * loops of float16 take ten times as long. */
+static inline bool
+op_is_large(bool float16, int64_t bytes)
+{
+    enum { LARGE_OF_HALVES = 1 << 12 };
+    return bytes >= (float16 ? LARGE_OF_HALVES : DT_MEMORY_LARGE);
+}
 
 op_entry *op_cache_find(const op_call *call); /* a new reference, or NULL */
 void op_cache_used(op_entry *entry); /* it was found otherwise: takes a reference */

@@ -13,6 +13,7 @@ import numpy as np
 
 from dtensor import _C
 from dtensor._core.nested import leaves
+from dtensor.ops._make.halves import is_bfloat16
 from dtensor.ops._make.operator import call
 from dtensor.torch._types import dtype, numpy_dtype, torch_dtype
 
@@ -305,6 +306,8 @@ def _options(function: np.ufunc, xs: Sequence[Any], floats: bool) -> dict[str, A
     wanted = dtype_for(xs)
     if floats and _kind(wanted) < 2:
         wanted = default_dtype()
+    if is_bfloat16(wanted) and all(x.dtype in (None, wanted) for x in xs):
+        return {}  # computed in float32
     own = _computed(function, xs)
     if own is not None and all(each == wanted for each in own[: function.nin]):
         return {}

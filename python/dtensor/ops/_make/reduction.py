@@ -187,6 +187,9 @@ def reduction(
     words += "->" + " ".join(kept(names, axes, keepdims))
     text = Rule(words, partial=rows, reduce=None if kind is None else kind.op)
     kernel = kernel or function.reduce
+    wide = result == np.float32 and function is np.add
+    if is_half(x.dtype) and (wide or function in (np.maximum, np.minimum)):
+        kernel = in_float32(kernel, result)  # exact, and NumPy converts one by one
     if is_half(result) and kind is not None and kind.op in ("sum", "product"):
         options.pop("dtype", None)
         kernel = in_float32(kernel, result)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dtensor.ops._make.direct import Maybe, in_front
 from dtensor.ops._make.elementwise import FLAT, broadcast, conjugated
+from dtensor.ops._make.halves import wide_call
 from dtensor.ops._make.operator import METHODS, Operand, call, method, operator
 from dtensor.ops._make.reduction import MISSING
 from dtensor.ops._make.words import Answer
@@ -31,7 +32,7 @@ def _inverse_root(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
 @operator
 def rsqrt(x: Operand) -> Answer:
     """Return 1 divided by the square root, element by element."""
-    return broadcast([x]), call(_inverse_root, x)
+    return broadcast([x]), wide_call(_inverse_root, x)
 
 
 rsqrt.vjp(lambda g, out, _x: g * (conjugated(out * out * out) * -0.5))

@@ -1,0 +1,113 @@
+"""Arithmetic of float16 is NumPy's: the numbers, and what is said of them."""
+
+import warnings
+
+import ml_dtypes  # noqa: F401  # so that NumPy knows bfloat16 by name
+import numpy as np
+import pytest
+
+import dtensor
+from dtensor import _C
+
+ALL = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+ONE = [np.square, np.reciprocal, np.sqrt, np.negative, np.absolute]
+TWO = [
+    *(np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum),
+    *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal),
+]
+NUMBERS = [2.5, 0.1, 3, 1e-9, 70000.0, float("inf")]
+MODES = [
+    {"all": "ignore"},
+    {"all": "warn"},
+    {"all": "raise"},
+    {"all": "warn", "under": "ignore"},
+]
+
+
+def numbers(seed, size):
+    return np.random.default_rng(seed).permutation(ALL)[:size]
+
+
+def calls(size):
+    a, b, c = (numbers(seed, size) for seed in range(3))
+    column, row = a[:30].reshape(-1, 1), b[:300]
+    for f in ONE:
+        yield f, (a,)
+        yield f, (a[::2],)
+    for f in TWO:
+        yield from ((f, xs) for xs in ((a, b), (a[:1], b), (column, row), (a, b[::-1])))
+        yield from ((f, (a, number)) for number in NUMBERS)
+        yield f, (0.3, b)
+    yield from ((np.clip, xs) for xs in ((a, b, c), (a, -1.0, 2.0), (column, row, 1)))
+
+
+def outcome(f, xs):
+    """The bits, where all NaN are alike, and what is said: warnings or an exception."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            found = np.asarray(f(*xs))
+        except FloatingPointError as error:
+            return str(error)
+    kept = np.where(np.isnan(found), np.float16("nan"), found) if f in TWO else found
+    return (
+        found.dtype,
+        found.shape,
+        np.where(np.isnan(found), 0, 1).tobytes(),
+        np.where(np.isnan(kept), 0, kept).astype(found.dtype).tobytes(),
+        np.signbit(np.where(np.isnan(found), 0, found)).tobytes(),
+        sorted(str(each.message) for each in said),
+    )
+
+
+@pytest.mark.parametrize("size", [1, 100, 5000, 1 << 16])
+@pytest.mark.parametrize("mode", MODES, ids=[str(k) for k in range(len(MODES))])
+def test_bits_and_warnings_are_those_of_numpy(mode, size, level, threads):
+    threads(1 + level % 2)
+    with np.errstate(**mode):
+        for f, xs in calls(size):
+            tensors = [
+                dtensor.tensor(x) if isinstance(x, np.ndarray) else x for x in xs
+            ]
+            wanted = outcome(f, xs)
+            for _ in range(3):  # the loop is kept after the second call
+                assert outcome(f, tensors) == wanted, (f, [np.shape(x) for x in xs])
+
+
+def test_the_loops_are_called():
+    x, y = (dtensor.tensor(numbers(seed, 5000)) for seed in range(2))
+    for f in TWO:
+        f(x, y), f(x, y)
+        before = _C.shortcut_count()
+        f(x, y)
+        assert _C.shortcut_count() == before + 1
+
+
+def test_results_in_place_and_of_what_overlaps(threads):
+    threads(1)
+    a = np.linspace(-3, 3, 20000).astype(np.float16)
+    for f in TWO[:6]:
+        for shift in (0, 1):
+            x, y = dtensor.tensor(a.copy()), a.copy()
+            end = len(a) - shift
+            for _ in range(4):
+                f(x[shift:], x[:end], out=x[shift:])
+                f(y[shift:], y[:end], out=y[shift:])
+            np.testing.assert_array_equal(np.asarray(x), y)
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_extremes_and_means_of_halves(name):
+    dtype = np.dtype(name)
+    a = np.random.default_rng(5).standard_normal((40, 300)).astype(dtype)
+    x = dtensor.tensor(a)
+    for f in (np.max, np.min):
+        for axis in (None, 0, 1):
+            wanted = f(a.astype(np.float32), axis).astype(dtype)
+            assert f(x, axis).dtype == dtype
+            np.testing.assert_array_equal(np.asarray(f(x, axis)), wanted)
+    for axis in (None, 0, 1):
+        wanted = np.mean(a.astype(np.float32), axis).astype(dtype)
+        np.testing.assert_allclose(
+            np.asarray(np.mean(x, axis)).astype(float), wanted.astype(float), 1e-2, 1e-3
+        )
