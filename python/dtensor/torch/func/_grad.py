@@ -73,25 +73,26 @@ class _Level:
 
     def outside(self, tree: Any) -> Any:
         """Return results, detached unless they depend on anything else."""
-        return mapped(tree, _C.Tensor, self._released)
+        alone: set[int] = set()  # nodes that do not
+        return mapped(tree, _C.Tensor, lambda x: self._released(x, alone))
 
-    def _released(self, x: Any) -> Any:
-        if not x.requires_grad or (self.recorded and self._depends(x)):
+    def _released(self, x: Any, alone: set[int]) -> Any:
+        if not x.requires_grad or (self.recorded and self._depends(x, alone)):
             return x
         return x.detach()
 
-    def _depends(self, x: Any) -> bool:
-        seen: set[int] = set()
-        todo = [x if x.is_leaf else x.grad_fn]
+    def _depends(self, x: Any, alone: set[int]) -> bool:
+        seen, todo = {id(None)}, [x if x.is_leaf else x.grad_fn]
         while todo:
             node = todo.pop()
-            if id(node) in seen or node is None:
+            if id(node) in seen or id(node) in alone:
                 continue
             seen.add(id(node))
             if not isinstance(node, _C.Tensor):
                 todo += [before for before, _ in node.next_functions]
             elif id(node) not in self.leaves:
                 return True
+        alone |= seen
         return False
 
 

@@ -197,22 +197,29 @@ def _slices(
             for x, d in _pairs(given, dims)
         ]
     rows: list[list[Any]] = []
-    answer = None
+    answer, before = None, get_rng_state()
+    alone = not tree[1] and not any(isinstance(x, CONTAINERS) for x in tree[0])
     for row in zip(*columns, strict=True):
-        args, options = with_leaves(tree, list(row))
-        before = get_rng_state()
-        answer = func(*args, **options)
-        drew = before.tolist() != get_rng_state().tolist()
-        if drew and randomness == "error":
-            raise RuntimeError(
-                "vmap: called random operation while in randomness error mode. Please "
-                "either use the 'same' or 'different' randomness flags on vmap or "
-                "perform the randomness operation out of vmap"
-            )
-        if drew and randomness == "same" and len(rows) + 1 < batch:
+        if rows and randomness == "same":
             set_rng_state(before)
+        args, options = (row, {}) if alone else with_leaves(tree, list(row))
+        answer = func(*args, **options)
+        if not rows and randomness == "error":  # the others most likely do the same
+            _check_no_draw(before)
         rows.append(leaves(answer))
+    if randomness == "error":
+        _check_no_draw(before)
     return _Found(rows, answer)
+
+
+def _check_no_draw(before: Any) -> None:
+    """Refuse that random numbers have been drawn since the generator had a state."""
+    if before.tolist() != get_rng_state().tolist():
+        raise RuntimeError(
+            "vmap: called random operation while in randomness error mode. Please "
+            "either use the 'same' or 'different' randomness flags on vmap or "
+            "perform the randomness operation out of vmap"
+        )
 
 
 def _pairs(given: list[Any], dims: list[Any]) -> Any:
