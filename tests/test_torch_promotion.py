@@ -130,3 +130,20 @@ def test_a_product_of_matrices_leaves_the_first_one_alone():
     x = y = torch.ones(2, 2)
     y @= torch.ones(2, 2)
     assert (x == 1).all() and (y == 2).all()
+
+
+NARROW = {
+    "u * 300": (lambda u: u * 300, [44, 96, 52]),
+    "256 - u": (lambda u: 256 - u, [255, 56, 249]),
+    "u.add_(-1)": (lambda u: u.clone().add_(-1), [0, 199, 6]),
+    "u & -1": (lambda u: u & -1, [1, 200, 7]),
+    "u % 300": (lambda u: u % 300, [1, 24, 7]),
+    "int8 * -129": (lambda u: u.to(torch.int8) * -129, [127, 56, 121]),
+    "int32 + 2**33": (lambda u: u.to(torch.int32) + 2**33, [1, 200, 7]),
+}
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_integers_go_round_in_narrow_dtypes(name):
+    call, wanted = NARROW[name]
+    assert call(torch.tensor([1, 200, 7], dtype=torch.uint8)).tolist() == wanted

@@ -26,6 +26,21 @@ op_holds_torch(PyObject *args, PyObject *kwargs)
     return found;
 }
 
+int
+op_resize_out(PyObject *out, PyObject *result)
+{
+    if (!ext_is_torch(out) ||
+        PyArray_SAMESHAPE((PyArrayObject *)((TensorObject *)out)->array,
+                          (PyArrayObject *)result))
+        return 0;
+    PyObject *shape = PyObject_GetAttrString(result, "shape");
+    PyObject *done =
+        shape == NULL ? NULL : PyObject_CallMethod(out, "resize_", "O", shape);
+    Py_XDECREF(shape);
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
 /* Results that nobody else has are turned, others get an alias. */
 PyObject *
 op_results_in_torch(PyObject *result)

@@ -162,6 +162,9 @@ PyObject *op_contained(PyObject *tuple, PyObject *type);
 bool op_holds_torch(PyObject *args, PyObject *kwargs);
 /* What a function has given for such tensors, in their dialect; steals it. */
 PyObject *op_results_in_torch(PyObject *result);
+/* PyTorch gives `out=` the shape of the result: `out` may be an array, or a tensor without
+ * a layout; `result` is an array. 0, or -1 with an exception. */
+int op_resize_out(PyObject *out, PyObject *result);
 /* The exception that is set becomes PyTorch's if such a tensor is among the arguments. */
 void op_error_in_torch(PyObject *name, PyObject *const *args, Py_ssize_t nargs,
                        PyObject *kwnames);

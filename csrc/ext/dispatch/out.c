@@ -405,7 +405,7 @@ call_into_array(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
                      "%U: the result is distributed, out= is an array of this rank; "
                      "give a DTensor",
                      op->name);
-    else {
+    else if (in_place || op_resize_out(out, ((TensorObject *)made)->array) == 0) {
         PyArrayObject *target =
             (PyArrayObject *)(ext_is_tensor(out) ? ((TensorObject *)out)->array : out);
         PyArrayObject *array = (PyArrayObject *)((TensorObject *)made)->array;

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C, ops as _ops
+from dtensor.ops._make.halves import is_half
 from dtensor.ops.elementwise import pointwise, powers
 from dtensor.torch import _logs
 from dtensor.torch._powers import by_number, is_plain
@@ -16,6 +17,8 @@ from dtensor.torch._promotion import bare, default_dtype, dtype_for, promoted
 from dtensor.torch._types import numpy_dtype, torch_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
+
+FLOAT32 = np.dtype(np.float32)
 
 # PyTorch's name -> NumPy's ufunc
 COMMON = {
@@ -98,22 +101,36 @@ log: Any = FUNCTIONS["log"]
 
 def add(input: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
     """Return ``input + alpha * other``."""
-    return _add(input, other if alpha == 1 else _times(other, alpha), **options)
-
-
-def _times(x: Any, alpha: Any) -> Any:
-    """Return a product; what is negative goes round among unsigned integers."""
-    if isinstance(alpha, int) and alpha < 0 and getattr(x, "dtype", None) == np.uint8:
-        alpha %= 256
-    if isinstance(x, int | float | complex):  # whose product is known to the others
-        return x * alpha
-    return mul(x, alpha)
+    return _scaled(_add, input, other, alpha, options)
 
 
 def sub(input: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
     """Return ``input - alpha * other``."""
-    other = other if alpha == 1 else _times(other, alpha)
-    return FUNCTIONS["subtract"](input, other, **options)
+    return _scaled(FUNCTIONS["subtract"], input, other, alpha, options)
+
+
+def _scaled(
+    function: Any, x: Any, other: Any, alpha: Any, options: dict[str, Any]
+) -> Any:
+    """Return a sum or difference; `other` is multiplied in its dtype."""
+    if alpha == 1:
+        return function(x, other, **options)
+    if isinstance(other, int | float | complex):  # no array has to be multiplied
+        return function(x, other * alpha, **options)
+    dtype = dtype_for([x, other])
+    if isinstance(alpha, int) and alpha < 0 and dtype == np.uint8:
+        alpha %= 256
+    wide = FLOAT32 if is_half(dtype) else dtype
+    x = cast(x, wide) if is_half(dtype) else x
+    return cast(function(x, mul(cast(other, wide), alpha), **options), dtype)
+
+
+def rounded_once(compute: Callable[..., Any], *xs: Any) -> Any:
+    """Return what several steps give; for tensors of 16 bits they are in float32."""
+    dtype = dtype_for(xs)
+    if not is_half(dtype):
+        return compute(*xs)
+    return cast(compute(*(cast(x, FLOAT32) for x in xs)), dtype)
 
 
 subtract = sub
@@ -136,7 +153,9 @@ def div(
     if rounding_mode == "floor":
         return FUNCTIONS["floor_divide"](input, other, **options)
     input, other = cast_alike(input, other)
-    return ops.div(input, other, rounding_mode=rounding_mode, **options)
+    return rounded_once(
+        lambda x, y: ops.div(x, y, rounding_mode=rounding_mode, **options), input, other
+    )
 
 
 divide = true_divide = div
@@ -182,7 +201,9 @@ def ldexp(input: Any, other: Any) -> Any:
     """Return ``input * 2 ** other``."""
     if isinstance(other, bool | int | float):
         return mul(input, 2.0**other)
-    return mul(input, _power(2.0, other))
+    dtype = getattr(input, "dtype", FLOAT32)
+    power = _power(2.0, other)
+    return mul(input, power if np.dtype(dtype).kind in "bui" else cast(power, dtype))
 
 
 def _logaddexp(input: Any, other: Any, **options: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from dtensor import ops as _ops
 from dtensor._C import Operator, Tensor
 from dtensor.ops._make.autocast import narrowed as _narrowed
-from dtensor.torch._pointwise import cast_alike as _cast_alike
+from dtensor.torch._pointwise import cast_alike as _cast_alike, rounded_once
 from dtensor.torch._types import torch_dtype as _torch_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -166,14 +166,18 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1)
 
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     """Return ``input + value * tensor1 * tensor2``."""
-    return _weighted(input, tensor1 * tensor2, 1, value)
+    return rounded_once(
+        lambda x, a, b: _weighted(x, a * b, 1, value), input, tensor1, tensor2
+    )
 
 
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     """Return ``input + value * tensor1 / tensor2``."""
-    return _weighted(input, tensor1 / tensor2, 1, value)
+    return rounded_once(
+        lambda x, a, b: _weighted(x, a / b, 1, value), input, tensor1, tensor2
+    )
 
 
 def lerp(input: Any, end: Any, weight: Any) -> Any:
     """Return ``input + weight * (end - input)``."""
-    return input + weight * (end - input)
+    return rounded_once(lambda x, y, w: x + w * (y - x), input, end, weight)

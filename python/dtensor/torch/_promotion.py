@@ -5,6 +5,7 @@ group counts only if its kind (boolean, integer, floating-point, complex) is a h
 one. Where NumPy computes in that dtype anyway, the call is the same as NumPy's.
 """
 
+import functools
 from collections import UserList, deque
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 
 from dtensor import _C
 from dtensor._core.nested import leaves
-from dtensor.ops._make.halves import is_bfloat16
+from dtensor.ops._make.halves import in_float32, is_half
 from dtensor.ops._make.operator import call
 from dtensor.torch._types import dtype, numpy_dtype, torch_dtype
 
@@ -225,10 +226,15 @@ def promoted(base: Any, function: np.ufunc, floats: bool = False) -> Any:
         if given or len(xs) != function.nin:
             return make(*xs, **options)
         options |= _options(function, xs, floats)
-        found = make(*xs, **options)
-        if function not in DIVISIONS or any(_is_float(x) for x in xs):
-            return found
-        return found[0], call(DIVISIONS[function], *xs, **options)
+        if _is_by_number(function, xs):
+            kernel = in_float32(function, dtype_for(xs))
+            return make(*xs)[0], call(kernel, *xs, **options | IN_FLOAT32)
+        found, kernel = make(*xs, **options), function
+        if function in DIVISIONS and not any(_is_float(x) for x in xs):
+            kernel = DIVISIONS[function]
+        if any(x.dtype is None and x.number is int for x in xs):
+            kernel = _going_round(kernel, dtype_for(xs))
+        return found if kernel is function else (found[0], call(kernel, *xs, **options))
 
     answer.__name__ = base.__name__
     answer.__doc__ = base.__doc__
@@ -238,8 +244,40 @@ def promoted(base: Any, function: np.ufunc, floats: bool = False) -> Any:
     return made
 
 
+# Arrays of 16 bits are multiplied and divided by a number, or a tensor of no dims, in
+# float32; for all other functions the number is rounded to the dtype first.
+BY_NUMBER = {np.multiply, np.divide, np.floor_divide}
+IN_FLOAT32 = {"signature": (np.dtype(np.float32),) * 3, "casting": "unsafe"}
+
+
+def _is_by_number(function: np.ufunc, xs: Sequence[Any]) -> bool:
+    """Return whether an array of 16 bits meets a number, or such a tensor after it."""
+    if function not in BY_NUMBER:
+        return False
+    array, number = xs if xs[0].dtype is not None else xs[::-1]
+    alone = is_half(array.dtype) and number.ndim == 0
+    return alone and dtype_for(xs) == array.dtype
+
+
 def _is_float(x: Any) -> bool:
     return _kind(np.dtype(x.number) if x.dtype is None else x.dtype) >= 2
+
+
+@functools.cache
+def _going_round(function: Callable[..., Any], dtype: Dtype) -> Callable[..., Any]:
+    """Return a kernel that takes a Python integer modulo what a narrow dtype holds."""
+    if dtype.kind not in "iu" or dtype.itemsize == 8:
+        return function
+
+    def run(*xs: Any, **options: Any) -> Any:
+        try:
+            return function(*xs, **options)
+        except OverflowError:
+            mask = (1 << 8 * dtype.itemsize) - 1
+            held = (x if hasattr(x, "dtype") else np.uint64(x & mask) for x in xs)
+            return function(*(x.astype(dtype) for x in held), **options)
+
+    return run
 
 
 def _refusing_zero(function: np.ufunc) -> Callable[..., Any]:
@@ -306,8 +344,6 @@ def _options(function: np.ufunc, xs: Sequence[Any], floats: bool) -> dict[str, A
     wanted = dtype_for(xs)
     if floats and _kind(wanted) < 2:
         wanted = default_dtype()
-    if is_bfloat16(wanted) and all(x.dtype in (None, wanted) for x in xs):
-        return {}  # computed in float32
     own = _computed(function, xs)
     if own is not None and all(each == wanted for each in own[: function.nin]):
         return {}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.kernel import inexact
 from dtensor.ops._make.operator import Operand, operator
 from dtensor.ops._make.words import Answer, Shape
@@ -113,7 +114,7 @@ def rms_norm(
     """Bring the mean of squares over the last dims to 1, then scale.
 
     ``x / sqrt(mean(x**2) + eps) * weight``; parameters and errors as of `layer_norm`.
-    `eps` is by default the machine epsilon of the dtype.
+    `eps` is by default the machine epsilon of the dtype, for 16-bit floats of float32.
     """
     shape = _normalized(normalized_shape)
     _check(input, shape, weight, None)
@@ -123,8 +124,8 @@ def rms_norm(
 def _rms_eps(x: Any, eps: float | None) -> float:
     if eps is not None:
         return float(eps)
-    dtype = inexact(x.dtype)
-    return 2.0**-7 if dtype.name == "bfloat16" else float(np.finfo(dtype).eps)
+    dtype = inexact(x.dtype)  # in which it is computed
+    return float(np.finfo(np.float32 if is_half(dtype) else dtype).eps)
 
 
 @rms_norm.vjp_all
