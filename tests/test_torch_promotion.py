@@ -147,3 +147,11 @@ NARROW = {
 def test_integers_go_round_in_narrow_dtypes(name):
     call, wanted = NARROW[name]
     assert call(torch.tensor([1, 200, 7], dtype=torch.uint8)).tolist() == wanted
+
+
+def test_integers_to_negative_powers_in_a_tensor():
+    x, y = torch.tensor([2, 3, 1, -1, -1, 0]), torch.tensor([-1, 2, -2, -3, -2, 3])
+    assert (x**y).tolist() == x.clone().pow_(y).tolist() == [0, 9, 1, -1, 1, 0]
+    assert (2**y).tolist() == [0, 4, 0, 0, 0, 8]
+    with pytest.raises(RuntimeError, match="negative integer powers"):
+        x**-1

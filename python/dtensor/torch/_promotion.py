@@ -230,8 +230,8 @@ def promoted(base: Any, function: np.ufunc, floats: bool = False) -> Any:
             kernel = in_float32(function, dtype_for(xs))
             return make(*xs)[0], call(kernel, *xs, **options | IN_FLOAT32)
         found, kernel = make(*xs, **options), function
-        if function in DIVISIONS and not any(_is_float(x) for x in xs):
-            kernel = DIVISIONS[function]
+        if function in OF_INTEGERS and not any(_is_float(x) for x in xs):
+            kernel = OF_INTEGERS[function]
         if any(x.dtype is None and x.number is int for x in xs):
             kernel = _going_round(kernel, dtype_for(xs))
         return found if kernel is function else (found[0], call(kernel, *xs, **options))
@@ -293,10 +293,22 @@ def _refusing_zero(function: np.ufunc) -> Callable[..., Any]:
     return divided
 
 
-DIVISIONS = {
+def _power_of_integers(x: Any, y: Any, **options: Any) -> Any:
+    """Return powers; with an exponent in a tensor that is negative 1, -1 or 0."""
+    try:
+        return np.power(x, y, **options)
+    except ValueError:
+        if not hasattr(y, "dtype"):
+            raise
+        below = np.less(y, 0)
+        powers = np.power(x, np.where(below, y & 1, y), **options)
+        return np.where(below & (np.abs(x) != 1), 0, powers).astype(powers.dtype)
+
+
+OF_INTEGERS = {
     function: _refusing_zero(function)
     for function in (np.floor_divide, np.remainder, np.fmod)
-}
+} | {np.power: _power_of_integers}
 
 
 def _check(function: np.ufunc, xs: Sequence[Any]) -> None:
