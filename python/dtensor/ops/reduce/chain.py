@@ -21,7 +21,7 @@ from dtensor.ops._make.routes import part_number, ranges_of
 from dtensor.ops.index.read import getitem
 from dtensor.ops.shape.borders import resized
 
-__all__ = ["REDUCED", "in_parts", "reduced_in_parts", "scanned_in_parts"]
+__all__ = ["REDUCED", "chained", "in_parts", "reduced_in_parts", "scanned_in_parts"]
 
 Array = npt.NDArray[Any]
 
@@ -73,7 +73,7 @@ def scanned_in_parts(function: np.ufunc, x: _C.DTensor, dim: int, dtype: Any) ->
         if function in ASSOCIATIVE:
             result = _joined(name, function, y, to, dim, dtype)
         else:
-            result = _chained(name, function, y, to, dim)
+            result = chained(name, function, y, to, dim)
     return without_gradient(name, (x,), result)
 
 
@@ -112,10 +112,11 @@ def _totals(
     return local(move(name, make(total, rows), whole))
 
 
-def _chained(
+def chained(
     name: str, function: np.ufunc, x: _C.DTensor, to: _C.Layout, dim: int
 ) -> _C.DTensor:
-    """Let each part go on from the last row of the one before."""
+    """Accumulate a function along a cut dim as one process would: let each part go on
+    from the last row of the one before."""
     own = ranges_of(to, dim)
     first = next((k for k, (a, b) in enumerate(own) if a < b), len(own))
     alone = [

@@ -268,7 +268,8 @@ def _unwrap_parts(
     def inner(rows: Any, number: int) -> Any:
         (a, b), (first, _) = own[number], wanted[number]
         each = _turns(np.moveaxis(np.asarray(rows), dim, 0), dtype, discont, period)
-        lead = np.zeros_like(each, shape=(min(b - a, 1 - a + first), *each.shape[1:]))
+        shape = (min(b - a, 1 - a + first), *each.shape[1:])
+        lead = np.full_like(each, -0.0, shape=shape)  # which changes no number
         return _C.as_tensor(np.moveaxis(np.concatenate([lead, each]), 0, dim))
 
     to = p.layout.with_dtype(dtype)

@@ -16,7 +16,7 @@ from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.blocks import stacked
 from dtensor.ops._make.composite import as_dtype, settled, within
 from dtensor.ops._make.copies import copy
-from dtensor.ops._make.elementwise import conjugated
+from dtensor.ops._make.elementwise import anywhere, conjugated
 from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.operator import Operand, call, letters, operator
 from dtensor.ops._make.parts import alone, inside, local, make, move, positions
@@ -27,9 +27,10 @@ from dtensor.ops._make.reduction import (
     partial_rows,
     probe,
 )
+from dtensor.ops._make.routes import part_number, ranges_of
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.elementwise.piecewise import where_
-from dtensor.ops.reduce.chain import in_parts, scanned_in_parts
+from dtensor.ops.reduce.chain import chained, in_parts, scanned_in_parts
 
 __all__ = ["scan", "whole_scan"]
 
@@ -146,20 +147,39 @@ def _parts_scanned(
         return make(np.flip(part, axis) if backwards else part, to)
     if inside(to) and not is_meta(x):
         part = np.flip(local(x), axis) if backwards else local(x)
-        total = np.expand_dims(function.reduce(part, axis=axis, dtype=wide), 0)
+        total = np.expand_dims(_total(function, part, axis, wide), 0)
         part = function.accumulate(part, axis=axis, dtype=wide)
     own = _C.without_data(totals) if is_meta(x) else make(total, totals)
     moved = move(name, own, everywhere)
     if is_meta(moved):
         return _C.without_data(to)
-    rows = local(moved)
+    if function is np.multiply and wide.kind == "c" and not _is_finite(moved):
+        return chained(name, function, x, to, axis)
     if inside(to):
-        mine = int(positions(totals, 0)[0])
-        others = rows[mine + 1 :] if backwards else rows[:mine]
-        before = function.reduce(others, axis=0, dtype=wide)
-        part = function(part, np.expand_dims(before, axis), out=part)
+        mine = part_number(to, axis)
+        before = [
+            k
+            for k, (first, end) in enumerate(ranges_of(to, axis))
+            if first < end and (k > mine if backwards else k < mine)
+        ]
+        if before:
+            total = _total(function, local(moved)[before], 0, wide)
+            part = function(part, np.expand_dims(total, axis), out=part)
         part = np.flip(part, axis) if backwards else part
     return make(part, to)
+
+
+def _total(function: np.ufunc, rows: Array, axis: int, dtype: np.dtype[Any]) -> Any:
+    """Return the sum or the product of rows, without NumPy's 0 or 1 before the first:
+    ``0 + -0.0`` is 0, and ``1 * (1+infj)`` is ``nan+infj``."""
+    first = {"initial": None} if rows.shape[axis] else {}
+    return function.reduce(rows, axis=axis, dtype=dtype, **first)
+
+
+def _is_finite(totals: _C.DTensor) -> bool:
+    """Return whether all products of complex parts are finite. Others depend on the
+    order in which the numbers are multiplied: 1 changes ``1+infj`` to ``nan+infj``."""
+    return not anywhere(np.logical_not(np.isfinite(totals)))
 
 
 # --- gradients ------------------------------------------------------------------------
