@@ -6,9 +6,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dtensor import DeviceMesh, DTensor, Partial, Placement, Replicate, Shard
+from dtensor import (
+    DeviceMesh,
+    DTensor,
+    Layout,
+    Partial,
+    Placement,
+    Replicate,
+    Shard,
+    distribute_tensor,
+)
 
-__all__ = ["layouts", "placed"]
+__all__ = ["cut_unevenly", "layouts", "placed"]
 
 WHOLE = bool(os.environ.get("DTENSOR_WHOLE"))  # ./run validate sets it
 
@@ -33,3 +42,14 @@ def layouts(ndim: int, count: int) -> Iterator[list[Placement]]:
     if count == 2 and not WHOLE:
         return iter([[p, q] for k, p in enumerate(kinds) for q in (p, kinds[k - 1])])
     return map(list, itertools.product(kinds, repeat=count))
+
+
+def cut_unevenly(array: np.ndarray, mesh: DeviceMesh) -> Iterator[DTensor]:
+    """The array cut along its first dim into parts some of which are empty."""
+    count = mesh.size()
+    placements = [Shard(0)] * mesh.ndim
+    for first in range(min(count, 3)):
+        inner = [min(k, len(array)) for k in range(1, count - first)]
+        cuts = (*[0] * (first + 1), *inner, len(array))
+        layout = Layout(mesh, placements, array.shape, array.dtype, cuts={0: cuts})
+        yield distribute_tensor(array, mesh, placements).redistribute(placements=layout)

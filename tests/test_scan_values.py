@@ -6,9 +6,9 @@ import itertools
 import numpy as np
 import pytest
 from meshes import line, square
-from placed import layouts, placed
+from placed import cut_unevenly, layouts, placed
 
-from dtensor import Layout, Shard, distribute_tensor
+from dtensor import Shard, distribute_tensor
 
 NUMBERS = [0.0, -0.0, 1.0, -1.0, 2.0, np.inf, -np.inf, np.nan]
 SCANS = {
@@ -43,17 +43,6 @@ def equal(got, want, signed):
     return np.allclose(got, want, 1e-3 if want.dtype == "e" else 1e-6, 0, True) and (
         np.array_equal(np.signbit(got[zero]), np.signbit(want[zero]))
     )
-
-
-def cut_unevenly(array, mesh):
-    """The array cut along its first dim into parts some of which are empty."""
-    count = mesh.size()
-    placements = [Shard(0)] * mesh.ndim
-    for first in range(min(count, 3)):
-        inner = [min(k, len(array)) for k in range(1, count - first)]
-        cuts = (*[0] * (first + 1), *inner, len(array))
-        layout = Layout(mesh, placements, array.shape, array.dtype, cuts={0: cuts})
-        yield distribute_tensor(array, mesh, placements).redistribute(placements=layout)
 
 
 @np.errstate(all="ignore")

@@ -37,7 +37,10 @@ def _squares(x: npt.NDArray[Any], axes: Axes, keepdims: bool) -> Any:
         x = x.astype(float)
     if len(axes) < x.ndim:
         return (x.conj() * x).real.sum(axis=axes, keepdims=keepdims)
-    total = np.vdot(x, x).real
+    row = x
+    if x.dtype.kind == "c":  # as pairs: BLAS makes NaN of infinite complex numbers
+        row = np.ravel(x).view(x.real.dtype)
+    total = np.vdot(row, row)
     return np.reshape(total, (1,) * x.ndim) if keepdims else total
 
 

@@ -1,0 +1,80 @@
+"""Infinite and NaN elements, and NumPy's scalars as arguments: NumPy's values and types
+in every layout."""
+
+import itertools
+
+import numpy as np
+import pytest
+from meshes import line, square
+from placed import cut_unevenly, layouts, placed
+
+from dtensor import DTensor, Tensor
+
+INF, NAN = np.inf, np.nan
+
+
+def alike(got, want):
+    """Compare types, shapes and values; NaN is equal to NaN."""
+    if isinstance(want, tuple | list):
+        assert len(got) == len(want)
+        return all(itertools.starmap(alike, zip(got, want, strict=True)))
+    assert isinstance(got, Tensor)
+    got = np.asarray(got.full_tensor() if isinstance(got, DTensor) else got)
+    want = np.asarray(want)
+    if want.dtype.kind == "c":
+        parts = [(got.real, want.real), (got.imag, want.imag)]
+    else:
+        parts = [(got, want)]
+    limit = 1e-3 if want.dtype == np.float16 else 1e-6
+    close = all(np.allclose(a, b, limit, limit, equal_nan=True) for a, b in parts)
+    return got.dtype == want.dtype and got.shape == want.shape and close
+
+
+@np.errstate(all="ignore")
+def check(call, array):
+    """Compare with NumPy in all layouts: results, or the type of the exception."""
+    for mesh in (line(), square()):
+        pairs = [(x, array) for x in cut_unevenly(array, mesh)] if array.ndim else []
+        for placements in layouts(array.ndim, mesh.ndim):
+            pairs.append(placed(array, mesh, placements))
+        for x, whole in pairs:
+            try:
+                want = call(np.asarray(whole))
+            except Exception as error:
+                with pytest.raises(type(error)):
+                    call(x)
+                continue
+            got = call(x)
+            assert alike(got, want), f"{x.layout}: {got}, {want}"
+
+
+def check_all(ranks, calls, arrays):
+    def body():
+        for call, array in itertools.product(calls, arrays):
+            check(call, array)
+
+    ranks(body)
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+# --- norms ----------------------------------------------------------------------------
+
+COMPLEX = [
+    np.array([complex(INF, 0), 1, 2, 1j, 3]),
+    np.array([[1, complex(0, -INF)], [2, 1j], [3, 4]], "F"),
+    np.array([complex(INF, NAN), 1]),
+    np.array([[complex(1, 2), 3, 4j]] * 3),
+]
+
+
+def test_norms_of_infinite_complex_numbers_are_infinite(ranks):
+    norms = [
+        np.linalg.norm,
+        lambda x: np.linalg.norm(x, keepdims=True),
+        lambda x: np.linalg.norm(x, axis=0),
+        lambda x: np.linalg.norm(x, "fro", (0, 1)),
+        np.linalg.vector_norm,
+        np.linalg.matrix_norm,
+    ]
+    check_all(ranks, norms, COMPLEX)
