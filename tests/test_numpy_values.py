@@ -78,3 +78,43 @@ def test_norms_of_infinite_complex_numbers_are_infinite(ranks):
         np.linalg.matrix_norm,
     ]
     check_all(ranks, norms, COMPLEX)
+
+
+# --- initial values -------------------------------------------------------------------
+
+HOLES = [
+    np.array([1.0, NAN, -3, 2, NAN]),
+    np.array([[NAN, 1], [NAN, NAN], [3, -INF]], "f"),
+    np.array([[NAN, 1], [NAN, NAN], [3, 2j]], "F"),
+    np.array([[NAN, NAN]], "e"),
+    np.array([3, 1, 2]),
+]
+INITIAL = [NAN, np.float64(NAN), np.array(NAN, "f"), 1.5, -9, complex(NAN, 0), None]
+
+
+@pytest.mark.parametrize("function", [np.nanmax, np.nanmin])
+@pytest.mark.parametrize("initial", INITIAL, ids=repr)
+def test_an_initial_nan_is_ignored(ranks, initial, function):
+    calls = [
+        lambda x: function(x, initial=initial),
+        lambda x: function(x, axis=0, initial=initial),
+        lambda x: function(x, axis=-1, initial=initial, keepdims=True),
+        lambda x: (
+            function(x, axis=0, initial=initial, where=np.arange(x.shape[-1]) > 0)
+            if x.ndim == 2
+            else function(x, initial=initial, where=np.arange(len(x)) > 1)
+        ),
+    ]
+    check_all(ranks, calls, HOLES)
+
+
+@pytest.mark.parametrize("initial", [[[2]], [1.5], [0], [1, 2], []], ids=repr)
+def test_an_initial_bool_is_an_array_of_one_element(ranks, initial):
+    calls = [
+        lambda x: np.max(x, initial=np.array(initial)),
+        lambda x: np.max(x, initial=np.array(initial), where=x > 0),
+        lambda x: np.nanmin(x, axis=0, initial=np.array(initial)),
+        lambda x: np.logical_or.reduce(x, initial=np.array(initial, "e")),
+        lambda x: np.logical_and.reduce(x, axis=-1, initial=np.array(initial)),
+    ]
+    check_all(ranks, calls, [np.array([[False, True], [True, False]] * 3)])

@@ -181,7 +181,8 @@ def reduction(
     names = letters(x.ndim, whole=() if kind else axes)
     terms = [names]
     for more in sorted(_arrays(where, initial), key=lambda array: array.index):
-        terms.append(mask_words(more, names) if more is where else [])
+        one = ["1"] * more.ndim  # NumPy takes an array of one element for a bool
+        terms.append(mask_words(more, names) if more is where else one)
     rows = partial_rows(kind, len(terms) - 1) if kernel is None else None
     words = ",".join(" ".join(term) for term in terms)
     words += "->" + " ".join(kept(names, axes, keepdims))

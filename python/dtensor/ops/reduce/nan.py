@@ -163,6 +163,17 @@ def _is_recorded(a: Any) -> bool:
     return isinstance(a, _C.Tensor) and a.requires_grad and _C.is_grad_enabled()
 
 
+def _may_be_nan(initial: Any, dtype: np.dtype[Any]) -> Any:
+    """Return False for an initial value that is no NaN, or that NumPy refuses, and
+    otherwise whether it is one: of a DTensor, which may be pending, another one."""
+    kind = np.asarray(initial).dtype.kind if np.isscalar(initial) else ""
+    kind = initial.dtype.kind if isinstance(initial, Operand) else kind
+    if kind not in "fc" or np.ndim(initial) or (kind == "c" and dtype.kind != "c"):
+        return False
+    found = isnan(initial)
+    return found if isinstance(found, _C.Tensor) else bool(found)
+
+
 def _extreme(
     function: Callable[..., Any],
     ufunc: np.ufunc,
@@ -179,15 +190,21 @@ def _extreme(
         where: Any = True,
     ) -> Any:
         options = {"axis": axis, "keepdims": keepdims}
-        first = {} if initial is MISSING else {"initial": initial}
+        first = {} if initial is MISSING or initial is None else {"initial": initial}
         if _exact(a):
             return plain(a, where=where, **first, **options)
         if a.dtype.kind == "f" and where is True and not (first or _is_recorded(a)):
             values, flag = _of_present(a, ufunc, axis, keepdims, never)
             return _or_nan(values, flag, ufunc is np.fmin)
         missing = settled("isnan", isnan(a))
+        unknown: Any = not first or _may_be_nan(initial, a.dtype)
+        if first and unknown is not False:
+            first = {"initial": where_(unknown, never, initial)}
         values = plain(where_(missing, never, a), where=where, **first, **options)
-        return values if first else _or_nan(values, reductions.all(missing, **options))
+        if unknown is False:
+            return values
+        lost = reductions.all(missing, where=where, **options)
+        return _or_nan(values, logical_and(lost, unknown) if first else lost)
 
     make.__name__ = function.__name__
     make.__doc__ = doc
