@@ -118,3 +118,33 @@ def test_an_initial_bool_is_an_array_of_one_element(ranks, initial):
         lambda x: np.logical_and.reduce(x, axis=-1, initial=np.array(initial)),
     ]
     check_all(ranks, calls, [np.array([[False, True], [True, False]] * 3)])
+
+
+# --- degrees of freedom ---------------------------------------------------------------
+
+SPREADS = [np.var, np.std, np.nanvar, np.nanstd]
+DDOF = [np.float16(0.1), np.float32(1.1), np.float64(1.1), 1.1, np.uint8(7), 2, True]
+DDOF += [
+    np.array(7, "Q"),
+    np.array(0.1, "e"),
+    np.array([7], "B"),
+    np.array([1, 2]),
+    [1],
+]
+TIMES = [
+    np.array([3.0, 7, 1, 8]),
+    np.array([[3, 7, 1], [8, NAN, 9], [1, 1, 0]], "f"),
+    np.array([3, 7, 1, 8, 2]),
+]
+
+
+@pytest.mark.parametrize("ddof", DDOF, ids=repr)
+def test_degrees_of_freedom_are_counted_in_the_dtype_of_numpy(ranks, ddof):
+    calls = []
+    for function in SPREADS:
+        calls += [
+            lambda x, function=function: function(x, ddof=ddof),
+            lambda x, function=function: function(x, axis=0, ddof=ddof, keepdims=True),
+            lambda x, function=function: function(x, axis=-1, ddof=ddof, where=x > 1),
+        ]
+    check_all(ranks, calls, TIMES)

@@ -46,6 +46,8 @@ from dtensor.ops.reduce.gradient import of_product, reduced, restored
 from dtensor.ops.reduce.statistics import (
     centered,
     deviation,
+    divided,
+    freedom_of,
     mean as plain_mean,
     squared,
     var as plain_var,
@@ -322,11 +324,10 @@ def nanvar(
         distance = subtract(a, mean)
     squares = squared(where_(isnan(a), 0, distance))
     total = reductions.sum(squares, axes, dtype, keepdims=keepdims, where=where)
-    freedom = subtract(count, ddof)
     if not keepdims:
-        freedom = np.squeeze(freedom, axis=axes)
-    result = as_dtype(divide(total, freedom), total.dtype)
-    return where_(freedom <= 0, np.nan, result)
+        count = np.squeeze(count, axis=axes)
+    freedom = freedom_of(count, ddof)
+    return where_(freedom <= 0, np.nan, divided(total, freedom))
 
 
 _STD = "Return the standard deviation, ignoring NaN; as `nanvar`."

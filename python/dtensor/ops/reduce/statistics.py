@@ -22,7 +22,6 @@ from dtensor.ops._make.composite import (
 from dtensor.ops._make.direct import in_front
 from dtensor.ops._make.elementwise import anywhere, broadcast
 from dtensor.ops._make.halves import is_half
-from dtensor.ops._make.numbers import as_python_int
 from dtensor.ops._make.operator import Operand, call, implements, method, operator
 from dtensor.ops._make.out import as_floats, widened
 from dtensor.ops._make.reduction import MISSING, Axis, DTypeLike, reduced_axes
@@ -179,9 +178,8 @@ def var(
     if dtype is None and a.dtype.kind in "biu":
         dtype = np.float64
     count = counted(a, axes, where, keepdims)
-    ddof = as_python_int(ddof)
-    ddof = ddof if abs(ddof) < 1 << 62 else float(ddof)  # whose difference fits
-    if where is True and count <= ddof:
+    freedom = freedom_of(count, ddof)
+    if where is True and ddof >= np.intp(count):
         warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
     if mean is MISSING or mean is None:
         mean = settled("var", _mean(a, axes, dtype, True, where))
@@ -189,7 +187,27 @@ def var(
     else:
         squares = squared(subtract(a, mean))
     total = reductions.sum(squares, axes, dtype, keepdims=keepdims, where=where)
-    return as_dtype(divide(total, np.maximum(count - ddof, 0)), total.dtype)
+    return divided(total, np.maximum(freedom, 0))
+
+
+def freedom_of(count: Any, ddof: Any) -> Any:
+    """Return a count less `ddof`: in the dtype that NumPy has for an intp and a `ddof`
+    that may be a scalar or an array of its own."""
+    return (np.intp(count) if isinstance(count, int) else count) - ddof
+
+
+def divided(total: Any, freedom: Any) -> Any:
+    """Return sums of squares divided, in their dtype and shape, as NumPy writes into
+    them: only a sum without dims may become an array."""
+    if (
+        total.ndim
+        and np.broadcast_shapes(total.shape, np.shape(freedom)) != total.shape
+    ):
+        raise ValueError(
+            f"non-broadcastable output operand with shape {total.shape} doesn't match "
+            f"the shape {np.shape(freedom)} of the degrees of freedom"
+        )
+    return as_dtype(divide(total, freedom), total.dtype)
 
 
 def squared(x: Any) -> Any:
