@@ -13,6 +13,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.axes import normalize_axis_index, normalize_axis_tuple
+from dtensor.ops._make.copies import copy
 from dtensor.ops._make.fallback import composed, mesh_of, on_mesh
 from dtensor.ops._make.numbers import as_python_int
 from dtensor.ops._make.parts import (
@@ -256,7 +257,7 @@ _COPIES = 64  # at most that are joined, each rank getting its part; of more all
 
 @composed(np.resize)
 def resize(a: Any, new_shape: Any) -> Any:
-    """Return the elements in a new shape, repeated if there are too few.
+    """Return a copy of the elements in a new shape, repeated if there are too few.
 
     Parameters
     ----------
@@ -269,11 +270,11 @@ def resize(a: Any, new_shape: Any) -> Any:
     if any(n < 0 for n in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     size = math.prod(shape)
-    if 0 in (a.size, size):
+    if a.size == 0:
         return np.zeros_like(a, shape=shape)
     flat = ravel(a)
     if size <= a.size:
-        return reshape(getitem(flat, slice(size)), shape)
+        return copy(reshape(getitem(flat, slice(size)), shape))
     copies, rest = divmod(size, a.size)
     if copies <= _COPIES:
         return reshape(concatenate([flat] * copies + [flat[:rest]]), shape)
