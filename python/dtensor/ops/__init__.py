@@ -25,6 +25,7 @@ from dtensor.ops.elementwise import (  # noqa: F401
 )
 from dtensor.ops.index import (  # noqa: F401
     coordinates as _coordinates,
+    copyto as _copyto,
     put as _put,
     take as _take,
 )
@@ -101,6 +102,7 @@ from dtensor.ops.elementwise.functions import *  # noqa: F403
 from dtensor.ops.elementwise.pointwise import *  # noqa: F403
 from dtensor.ops.elementwise.powers import *  # noqa: F403
 from dtensor.ops.index.coordinates import *  # noqa: F403
+from dtensor.ops.index.copyto import *  # noqa: F403
 from dtensor.ops.index.put import *  # noqa: F403
 from dtensor.ops.index.read import getitem
 from dtensor.ops.index.take import *  # noqa: F403
@@ -150,6 +152,7 @@ __all__ += _bits.__all__
 __all__ += _called.__all__
 __all__ += _compare.__all__
 __all__ += _coordinates.__all__
+__all__ += _copyto.__all__
 __all__ += _count.__all__
 __all__ += _create.__all__
 __all__ += _create_like.__all__

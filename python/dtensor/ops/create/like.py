@@ -11,8 +11,8 @@ from dtensor.ops._make.created import Placements, layout_of, made, mesh_like
 from dtensor.ops._make.fallback import composed
 from dtensor.ops._make.operator import implements
 from dtensor.ops._make.parts import place
+from dtensor.ops.index.copyto import copyto
 from dtensor.ops.index.read import getitem
-from dtensor.ops.index.write import setitem
 
 __all__ = ["array", "asarray", "empty_like", "full_like", "ones_like", "zeros_like"]
 
@@ -107,7 +107,7 @@ def full_like(
         As of `zeros_like`.
     """
     result = _like(a, np.zeros, dtype, shape, device_mesh, placements)
-    setitem(result, ..., fill_value)
+    copyto(result, fill_value, "unsafe")
     return result
 
 
@@ -145,12 +145,13 @@ def _full(
     placements: Placements = None,
 ) -> _C.DTensor:
     device_mesh = mesh_like(device_mesh, fill_value)
-    if not isinstance(fill_value, _C.Tensor):
-        fill_value = np.asarray(fill_value)
-    dtype = fill_value.dtype if dtype is None else dtype
+    if dtype is None:
+        known = isinstance(fill_value, _C.Tensor)
+        fill_value = fill_value if known else np.asarray(fill_value)
+        dtype = fill_value.dtype
     layout = layout_of(shape, dtype, device_mesh, placements)
     result = made(layout, lambda own: np.zeros(own.local_shape(), own.dtype))
-    setitem(result, ..., fill_value)
+    copyto(result, fill_value, "unsafe")
     return result
 
 

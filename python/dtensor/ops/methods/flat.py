@@ -8,10 +8,13 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.composite import within
+from dtensor.ops._make.known import size
 from dtensor.ops._make.operator import method
 from dtensor.ops._make.parts import values_of
+from dtensor.ops._make.words import hollow
 from dtensor.ops.index.put import put
 from dtensor.ops.index.read import getitem
+from dtensor.ops.index.values import converted
 from dtensor.ops.index.write import setitem
 from dtensor.ops.shape.view import ravel
 
@@ -54,7 +57,12 @@ class Flat:
     def __setitem__(self, index: Any, value: Any) -> None:
         """Write to elements; values are used in turn, and repeated."""
         whole = index is ... or (isinstance(index, slice) and index == slice(None))
+        one = isinstance(index, int | np.integer)
         with within("flat", self.base, index, value):
+            dtype = self.base.dtype
+            value = _one(dtype, value) if one else converted("flat", dtype, value)
+            if not size(value):
+                return
             if whole and np.ndim(value):
                 setitem(self.base, ..., np.resize(value, self.base.shape))
             elif whole:
@@ -68,6 +76,15 @@ class Flat:
     def copy(self) -> Any:
         """Return the elements in one dim."""
         return ravel(self.base).clone()
+
+
+def _one(dtype: Any, value: Any) -> Any:
+    """Return what is written to one element, with NumPy's errors."""
+    if isinstance(value, _C.Tensor) and not value.ndim:
+        return value
+    probe = np.empty(1, dtype)
+    probe.flat[0] = hollow(value.shape) if isinstance(value, _C.Tensor) else value
+    return probe
 
 
 @method

@@ -30,6 +30,7 @@ from dtensor.ops._make.step import one_step
 from dtensor.ops.index.gradient import back
 from dtensor.ops.index.read import getitem
 from dtensor.ops.index.take import take
+from dtensor.ops.index.values import converted
 from dtensor.ops.index.write import setitem
 from dtensor.ops.shape.borders import resized
 from dtensor.ops.shape.join import concatenate
@@ -210,6 +211,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     elif not isinstance(obj, np.ndarray):
         obj = np.asarray(obj, None if np.size(obj) else np.intp)
     obj = as_int64(obj) if obj.dtype.kind in "iu" else obj  # NumPy adds to it
+    values = converted("x[rows]", arr.dtype, values)
     count = obj.sum() if obj.dtype == bool else obj.size
     alone = count == 1
     if alone:
