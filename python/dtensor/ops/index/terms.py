@@ -25,6 +25,7 @@ __all__ = [
     "Term",
     "check_bounds",
     "checked_index",
+    "is_basic",
     "lone_mask",
     "parse",
     "refuse",
@@ -82,6 +83,20 @@ def lone_mask(terms: Sequence[Term]) -> tuple[int, Any] | None:
         return None
     before = [t for t in terms if not isinstance(t, Gap)]
     return next(k for k, t in enumerate(before) if isinstance(t, Mask)), masks[0]
+
+
+def is_basic(index: Any) -> bool:
+    """Return whether an index, if NumPy takes it, has no arrays, lists or booleans."""
+    items = index if isinstance(index, tuple) else (index,)
+    return all(
+        isinstance(x, slice) or x is ... or x is None or _is_int(x) for x in items
+    )
+
+
+def _is_int(item: Any) -> bool:
+    if isinstance(item, int):
+        return not isinstance(item, bool)
+    return getattr(item, "ndim", None) == 0 and item.dtype.kind in "iu"
 
 
 def parse(name: str, shape: tuple[int, ...], dtype: Any, index: Any) -> list[Term]:

@@ -41,6 +41,7 @@ from dtensor.ops.index.terms import (
     Span,
     Term,
     check_bounds,
+    is_basic,
     parse,
 )
 from dtensor.ops.index.written import PICK, Value, brought, fitted, shown, write_view
@@ -170,7 +171,7 @@ class writing:
 
 def _set(x: _C.DTensor, index: Any, value: Any) -> None:
     """Set ``x[index] = value`` of a tensor that may be written into."""
-    value = _value(x, value)
+    value = _value(x, index, value)
     forward = _forward(x, index, value)
     if forward is not None and _write_through(x, forward, value):
         return
@@ -188,15 +189,26 @@ def _set(x: _C.DTensor, index: Any, value: Any) -> None:
         _write_picked(x, terms, value)
 
 
-def _value(x: _C.DTensor, value: Any) -> Value:
-    """Return a value as an array or DTensor; Python's numbers in the dtype of `x`."""
+def _value(x: _C.DTensor, index: Any, value: Any) -> Value:
+    """Return a value as an array or DTensor; numbers in the dtype of `x`, or
+    NumPy's errors: it takes its own as Python's in basic indices, as arrays in others.
+    """
     if isinstance(value, _C.DTensor):
         return value
     if isinstance(value, np.ndarray | np.generic | _C.Tensor):
+        if type(value) is not np.ndarray and _is_narrowed(x, index, value):
+            number: Array = np.empty((), x.dtype)
+            number[()] = value
+            return number
         array = plain("setitem", value)
         # A value that cannot be converted fails here, also on ranks that hold no part.
         return array if array.dtype.kind in "biufcV" else array.astype(x.dtype)
     return np.asarray(value, x.dtype)
+
+
+def _is_narrowed(x: _C.DTensor, index: Any, value: Any) -> bool:
+    """Return whether a value is a number of NumPy's that it may refuse to write."""
+    return isinstance(value, np.generic) and value.dtype != x.dtype and is_basic(index)
 
 
 # --- the short way --------------------------------------------------------------------

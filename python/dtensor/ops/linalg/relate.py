@@ -79,14 +79,14 @@ def cov(
         raise ValueError("ddof must be integer")
     mesh = mesh_of((m, y, fweights, aweights))
     given = [on_mesh(x, mesh) for x in (m, y) if x is not None]
-    dtype = (
-        np.result_type(*(x.dtype for x in given), np.float64)
-        if dtype is None
-        else dtype
-    )
+    told = dtype is not None
+    if not told:
+        dtype = np.result_type(*(x.dtype for x in given), np.float64)
     x = _rows("m", given[0], dtype, rowvar)
     if x.shape[0] == 0:
         return replicated(np.empty((0, 0)), mesh)
+    if told:
+        np.cov(np.ones((1, 2), dtype), dtype=dtype)  # or NumPy's error
     if y is not None:
         x = np.concatenate((x, _rows("y", given[1], dtype, rowvar)), axis=0)
     ddof = int(not bias) if ddof is None else ddof

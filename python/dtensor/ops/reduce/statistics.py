@@ -243,6 +243,9 @@ def deviation(
         mean: Any = MISSING,
         correction: Any = MISSING,
     ) -> Any:
+        if dtype is not None:  # NumPy's errors: a root is not cast into integers
+            one = np.ones((1,) * a.ndim, a.dtype)
+            function(one, axis=axis, dtype=dtype, keepdims=keepdims)
         more = {"where": where, "mean": mean, "correction": correction}
         spread = variance(a, axis, dtype, None, ddof, keepdims, **more)
         return as_dtype(root(spread), spread.dtype)

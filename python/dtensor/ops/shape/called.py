@@ -14,6 +14,9 @@ from dtensor.ops._make.parts import inside, local, make, move, other_dim, values
 from dtensor.ops.elementwise.piecewise import where_
 from dtensor.ops.index.gradient import back
 from dtensor.ops.index.read import getitem
+from dtensor.ops.index.terms import parse
+from dtensor.ops.index.values import converted
+from dtensor.ops.index.write import setitem
 
 __all__ = ["apply_along_axis", "apply_over_axes", "piecewise"]
 
@@ -117,7 +120,8 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     ----------
     x : array_like
     condlist : list of array_like of bool, or one
-        Of the shape of `x`.
+        Of the shape of `x`, or of its first dims. The rows of one array of several dims
+        are conditions.
     funclist : list of callable or number
         What is called on the elements for which a condition is true, or their value;
         one more is for all others. The last condition that is true counts. A function
@@ -151,9 +155,12 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
             f"with {len(masks)} condition(s), either {len(masks)} or "
             f"{len(masks) + 1} functions are expected"
         )
+    for mask in masks:
+        if mask.shape != x.shape[: mask.ndim]:
+            parse("piecewise", x.shape, x.dtype, mask)  # raises
     result = np.zeros_like(x)
     for mask, function in zip(masks, funclist, strict=True):
-        value = function
+        value, chosen = function, None
         if callable(function):
             chosen = getitem(x, mask)
             if not chosen.size:
@@ -163,8 +170,12 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
             except Exception:
                 _C.call_failed("piecewise", (x,), {})
                 raise
-            if np.ndim(value):
-                value = back(as_dtype(value, x.dtype), None, x, mask)
-        value = value if isinstance(value, _C.Tensor) else np.asarray(value)
-        result = where_(mask, as_dtype(value, x.dtype), result)
+        value = as_dtype(converted("x[rows]", x.dtype, value), x.dtype)
+        if chosen is not None and value.shape == chosen.shape:
+            value = back(value, None, x, mask)
+        elif value.ndim:
+            setitem(result, mask, value)
+            continue
+        spread = getitem(mask, (..., *(None,) * (x.ndim - mask.ndim)))
+        result = where_(spread, value, result)
     return result
