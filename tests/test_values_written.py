@@ -206,3 +206,29 @@ def test_dtypes_that_statistics_cannot_compute_in_are_refused(ranks, dtype):
                     np.testing.assert_allclose(found, expected, 2e-3, err_msg=name)
 
     ranks(body)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_ediff1d_puts_before_and_behind_is_cast_by_itself(ranks):
+    ends = [2**63, 2**64 - 1, [np.uint64(2**64 - 1), False], [300, -1], 1.5, 2j, None]
+    ends += [np.array([2**53 + 1]), np.uint8(7), [[1], [2]], True, np.float16(1.5)]
+
+    def body():
+        for dtype in ("i1", "i2", "i4", "u8", "f4", "f8", "F"):
+            for at in layouts(1, 1):
+                x, array = placed(np.arange(7).astype(dtype) ** 2, line(), at)
+                for k, end in enumerate(ends):
+                    words = {"to_end": end, "to_begin": ends[k * 5 % len(ends)]}
+                    if k % 2:
+                        del words["to_begin"]
+                    ours = tried(lambda y, more: np.ediff1d(y, **more), x, words)
+                    theirs = tried(lambda y, more: np.ediff1d(y, **more), array, words)
+                    if isinstance(theirs, Exception):
+                        assert type(ours) is type(theirs), (dtype, words, ours)
+                        assert str(ours) == str(theirs)
+                        continue
+                    found = whole(ours[0])
+                    assert found.dtype == theirs[0].dtype
+                    np.testing.assert_array_equal(found, theirs[0], str((dtype, words)))
+
+    ranks(body)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index, normalize_axis_tuple
-from dtensor.ops._make.composite import array_of, composite
+from dtensor.ops._make.composite import array_of, as_dtype, composite
 from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.numbers import as_python_int
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
@@ -88,8 +88,9 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
             )
     if to_end is None and to_begin is None:
         return pieces[1]
-    rows = [np.ravel(piece) for piece in pieces if piece is not None]
-    return np.concatenate(rows).astype(flat.dtype, copy=False)
+    rows = [np.ravel(array_of(piece)) for piece in pieces if piece is not None]
+    # Each by itself: what integers of two types have in common may be float64.
+    return np.concatenate([as_dtype(row, flat.dtype) for row in rows])
 
 
 @operator(operands=2, name="gradient")
