@@ -84,6 +84,15 @@ PyObject *ext_dtensor_rebalance(PyObject *self, PyObject *ignored);
 extern const char ext_dtensor_redistribute_doc[], ext_dtensor_full_doc[],
     ext_dtensor_rebalance_doc[];
 
+/* --- index.c: PyTorch's indices --- */
+
+/* Whether PyTorch reads an index in another way than NumPy: integers apart from arrays do
+ * not count as arrays. Then what Python has put for PyTorch's dialect answers. */
+bool ext_index_differs(PyObject *index);
+/* The same index, with "..." behind the integers of an element: of PyTorch's tensors it
+ * is a view, too. New reference. */
+PyObject *ext_index_in_torch(PyObject *self, PyObject *index);
+
 /* --- protocol.c, slots.c: how NumPy and Python come to operators --- */
 
 PyObject *ext_tensor_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs,

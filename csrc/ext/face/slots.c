@@ -281,70 +281,35 @@ ext_torch_compare(PyObject *a, PyObject *b, int op)
 
 /* --- x[i] --- */
 
-/* An item of PyTorch's index that is an integer, also in an array without dims: a new
- * reference to what NumPy takes for one; to the item itself where it is none. */
+/* What answers x[i], or x[i] = value: PyTorch's own where its dialect reads the index in
+ * another way than NumPy. Borrowed. */
 static PyObject *
-item_of_index(PyObject *object, bool *integer)
+answer_of_index(int slot, PyObject *self, PyObject *index, bool *differs)
 {
-    *integer = PyLong_CheckExact(object) || PyArray_IsScalar(object, Integer);
-    PyArrayObject *array = NULL;
-    if (ext_is_tensor(object))
-        array = (PyArrayObject *)((TensorObject *)object)->array;
-    else if (PyArray_Check(object))
-        array = (PyArrayObject *)object;
-    if (array == NULL || PyArray_NDIM(array) > 0 || !PyArray_ISINTEGER(array) ||
-        (ext_is_dtensor(object) && ((DTensorObject *)object)->layout->layout->ndim > 0))
-        return Py_NewRef(object);
-    *integer = true;
-    return PyNumber_Index(object);
-}
-
-/* The same index, with "..." behind the integers of an element: of PyTorch's tensors it
- * is a view, too. */
-static PyObject *
-index_in_torch(PyObject *self, PyObject *index)
-{
-    bool several = PyTuple_CheckExact(index), all = true, integer;
-    Py_ssize_t count = several ? PyTuple_GET_SIZE(index) : 1;
-    int64_t shape[DT_MAX_NDIM];
-    PyObject *items = PyTuple_New(count + 1);
-    for (Py_ssize_t k = 0; k < count && items != NULL; k++) {
-        PyObject *item =
-            item_of_index(several ? PyTuple_GET_ITEM(index, k) : index, &integer);
-        all = all && integer;
-        if (item == NULL)
-            Py_CLEAR(items);
-        else
-            PyTuple_SET_ITEM(items, k, item);
-    }
-    if (items == NULL)
-        return NULL;
-    if (all && count == ext_tensor_shape(shape, (TensorObject *)self)) {
-        PyTuple_SET_ITEM(items, count, Py_NewRef(Py_Ellipsis));
-        return items;
-    }
-    PyObject *result = several ? PyTuple_GetSlice(items, 0, count)
-                               : Py_NewRef(PyTuple_GET_ITEM(items, 0));
-    Py_DECREF(items);
-    return result;
+    *differs =
+        ext_is_torch(self) && torch_slot(slot) != slot && ext_index_differs(index);
+    return *differs ? answers[SLOT_COUNT_ + slot] : answer_of(slot);
 }
 
 static PyObject *
 subscript(PyObject *self, PyObject *index)
 {
-    PyObject *answer = answer_of(SLOT_getitem);
-    PyObject *key = answer == NULL       ? NULL
-                    : ext_is_torch(self) ? index_in_torch(self, index)
-                                         : Py_NewRef(index);
+    bool differs;
+    PyObject *answer = answer_of_index(SLOT_getitem, self, index, &differs);
+    PyObject *key = answer == NULL                   ? NULL
+                    : !differs && ext_is_torch(self) ? ext_index_in_torch(self, index)
+                                                     : Py_NewRef(index);
     PyObject *args[] = {NULL, self, key};
     if (key == NULL)
         return NULL;
     PyObject *result =
         PyObject_Vectorcall(answer, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     Py_DECREF(key);
-    if (result != NULL && op_follow_origin(result, self, index) < 0)
+    if (differs || result == NULL) /* it has come here again for each of its steps */
+        return result;
+    if (op_follow_origin(result, self, index) < 0)
         Py_CLEAR(result);
-    if (result != NULL)
+    else
         op_note_read(self, index, result);
     return result;
 }
@@ -354,7 +319,9 @@ assign_subscript(PyObject *self, PyObject *index, PyObject *value)
 {
     if (value == NULL)
         return ext_fail(PyExc_ValueError, "cannot delete array elements");
-    PyObject *answer = answer_of(SLOT_setitem), *args[] = {NULL, self, index, value};
+    bool differs;
+    PyObject *answer = answer_of_index(SLOT_setitem, self, index, &differs);
+    PyObject *args[] = {NULL, self, index, value};
     if (answer == NULL || op_refuse_swap(self, index, value) < 0)
         return -1;
     PyObject *result =

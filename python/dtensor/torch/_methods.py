@@ -19,6 +19,7 @@ from dtensor.torch import (
     _edges,
     _errors,
     _index,
+    _indexing,
     _lu,
     _matrix,
     _measures,
@@ -383,7 +384,9 @@ _measures.direct(TABLE, methods=True)
 def install(constructor: Callable[..., Any], whole: dict[str, Any]) -> None:
     """Give the types of PyTorch's dialect their methods."""
     _C.install_torch(
-        _pointwise.SLOTS | {"power": TABLE["pow"], "matmul": TABLE["matmul"]},
+        _pointwise.SLOTS
+        | _indexing.SLOTS
+        | {"power": TABLE["pow"], "matmul": TABLE["matmul"]},
         TABLE | ATTRIBUTES | _memory.ATTRIBUTES,
         WHOLE | whole,
         constructor,

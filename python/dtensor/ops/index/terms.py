@@ -25,9 +25,11 @@ __all__ = [
     "Term",
     "check_bounds",
     "checked_index",
+    "dims_of",
     "is_basic",
     "lone_mask",
     "parse",
+    "ready",
     "refuse",
 ]
 
@@ -108,8 +110,8 @@ def parse(name: str, shape: tuple[int, ...], dtype: Any, index: Any) -> list[Ter
         As NumPy raises for the global shape; on every rank.
     """
     given = index if isinstance(index, tuple) else (index,)
-    items = tuple(_ready(name, item) for item in given)
-    used = sum(map(_dims_of, items))
+    items = tuple(ready(name, item) for item in given)
+    used = sum(map(dims_of, items))
     if used > len(shape) or sum(item is Ellipsis for item in items) > 1:
         refuse(shape, dtype, given)
     if not any(item is Ellipsis for item in items):
@@ -127,16 +129,16 @@ def parse(name: str, shape: tuple[int, ...], dtype: Any, index: Any) -> list[Ter
         if term is None:
             refuse(shape, dtype, given)
         terms.append(term)
-        dim += _dims_of(item)
+        dim += dims_of(item)
     return terms
 
 
-def _ready(name: str, item: Any) -> Any:
+def ready(name: str, item: Any) -> Any:
     """Return an item as None, Ellipsis, slice, int or array."""
     if item is None or item is Ellipsis or isinstance(item, slice | int):
         return np.asarray(item) if isinstance(item, bool) else item
     if isinstance(item, _C.DTensor):
-        return item if item.ndim else _ready(name, item.item())
+        return item if item.ndim else ready(name, item.item())
     array = item if isinstance(item, np.ndarray) else plain(name, item)
     if array.size == 0 and not isinstance(item, np.ndarray | _C.Tensor):
         return array.astype(np.intp)  # of an empty list
@@ -145,7 +147,7 @@ def _ready(name: str, item: Any) -> Any:
     return array
 
 
-def _dims_of(item: Any) -> int:
+def dims_of(item: Any) -> int:
     """Return how many dims an item consumes."""
     if item is None or item is Ellipsis:
         return 0

@@ -1,0 +1,103 @@
+/* index.c: how PyTorch's dialect reads the index of x[i], where NumPy reads another one. */
+#include "ext/face/face.h"
+
+/* --- integers --- */
+
+/* An item of PyTorch's index that is an integer, also in an array without dims: a new
+ * reference to what NumPy takes for one; to the item itself where it is none. */
+static PyObject *
+item_of_index(PyObject *object, bool *integer)
+{
+    *integer = PyLong_CheckExact(object) || PyArray_IsScalar(object, Integer);
+    PyArrayObject *array = NULL;
+    if (ext_is_tensor(object))
+        array = (PyArrayObject *)((TensorObject *)object)->array;
+    else if (PyArray_Check(object))
+        array = (PyArrayObject *)object;
+    if (array == NULL || PyArray_NDIM(array) > 0 || !PyArray_ISINTEGER(array) ||
+        (ext_is_dtensor(object) && ((DTensorObject *)object)->layout->layout->ndim > 0))
+        return Py_NewRef(object);
+    *integer = true;
+    return PyNumber_Index(object);
+}
+
+/* The same index, with "..." behind the integers of an element: of PyTorch's tensors it
+ * is a view, too. */
+PyObject *
+ext_index_in_torch(PyObject *self, PyObject *index)
+{
+    bool several = PyTuple_CheckExact(index), all = true, integer;
+    Py_ssize_t count = several ? PyTuple_GET_SIZE(index) : 1;
+    int64_t shape[DT_MAX_NDIM];
+    PyObject *items = PyTuple_New(count + 1);
+    for (Py_ssize_t k = 0; k < count && items != NULL; k++) {
+        PyObject *item =
+            item_of_index(several ? PyTuple_GET_ITEM(index, k) : index, &integer);
+        all = all && integer;
+        if (item == NULL)
+            Py_CLEAR(items);
+        else
+            PyTuple_SET_ITEM(items, k, item);
+    }
+    if (items == NULL)
+        return NULL;
+    if (all && count == ext_tensor_shape(shape, (TensorObject *)self)) {
+        PyTuple_SET_ITEM(items, count, Py_NewRef(Py_Ellipsis));
+        return items;
+    }
+    PyObject *result = several ? PyTuple_GetSlice(items, 0, count)
+                               : Py_NewRef(PyTuple_GET_ITEM(items, 0));
+    Py_DECREF(items);
+    return result;
+}
+
+/* --- what only PyTorch reads so --- */
+
+/* What an item is to PyTorch. */
+typedef enum {
+    ITEM_BESIDE, /* a slice, None: it separates arrays */
+    ITEM_DOTS,   /* "...", which may stand for no dims */
+    ITEM_INTEGER,
+    ITEM_ARRAY,
+} item_kind;
+
+static item_kind
+kind_of_item(PyObject *item)
+{
+    if (PyLong_Check(item) && !PyBool_Check(item))
+        return ITEM_INTEGER;
+    if (PySlice_Check(item) || item == Py_None)
+        return ITEM_BESIDE;
+    if (item == Py_Ellipsis)
+        return ITEM_DOTS;
+    PyArrayObject *array = NULL;
+    if (ext_is_tensor(item))
+        array = (PyArrayObject *)((TensorObject *)item)->array;
+    else if (PyArray_Check(item))
+        array = (PyArrayObject *)item;
+    if (array == NULL)
+        return PyArray_IsScalar(item, Integer) ? ITEM_INTEGER : ITEM_ARRAY;
+    int ndim = ext_is_dtensor(item) ? ((DTensorObject *)item)->layout->layout->ndim
+                                    : PyArray_NDIM(array);
+    return ndim == 0 && PyArray_ISINTEGER(array) ? ITEM_INTEGER : ITEM_ARRAY;
+}
+
+bool
+ext_index_differs(PyObject *index)
+{
+    if (!PyTuple_Check(index))
+        return false;
+    Py_ssize_t first = -1, last = -1, picks = 0;
+    bool seen[ITEM_ARRAY + 1] = {false};
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(index); k++) {
+        item_kind kind = kind_of_item(PyTuple_GET_ITEM(index, k));
+        seen[kind] = true;
+        if (kind == ITEM_BESIDE || kind == ITEM_DOTS)
+            continue;
+        first = picks == 0 ? k : first;
+        last = k;
+        picks++;
+    }
+    bool apart = last - first >= picks;
+    return seen[ITEM_ARRAY] && apart && (seen[ITEM_INTEGER] || seen[ITEM_DOTS]);
+}

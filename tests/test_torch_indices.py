@@ -1,0 +1,150 @@
+"""Indices that PyTorch reads in another way than NumPy, by the rule of PyTorch."""
+
+import numpy as np
+import pytest
+from meshes import line, square
+from placed import layouts, placed
+from torch_indices import SHAPE, indices, is_apart, named
+
+import dtensor as dt
+import dtensor.torch as torch
+from dtensor import Replicate, Shard, distribute_tensor
+
+ARRAY = np.arange(24.0).reshape(SHAPE)
+FORMS = {
+    "tensors": lambda item: torch.tensor(item),
+    "lists": lambda item: item.tolist(),
+    "arrays": lambda item: item,
+}
+
+
+def formed(index, form):
+    """The index with its arrays, and integers beside tensors, in a form."""
+    kinds = np.ndarray | (int if form == "tensors" else np.ndarray)
+    return tuple(
+        FORMS[form](np.asarray(item)) if isinstance(item, kinds) else item
+        for item in index
+    )
+
+
+def values(shape, seed=0):
+    return np.random.default_rng(seed).random(shape)
+
+
+def written(index, value):
+    array = ARRAY.copy()
+    array.ravel()[named(np.arange(24).reshape(SHAPE), index)] = value
+    return array
+
+
+def gradient(index, value):
+    total = np.zeros(24)
+    np.add.at(total, named(np.arange(24).reshape(SHAPE), index), value)
+    return total.reshape(SHAPE)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_integers_come_before_arrays(form):
+    for index in indices(4):
+        wanted = named(ARRAY, index)
+        value, given = values(wanted.shape), formed(index, form)
+        x = torch.tensor(ARRAY, requires_grad=True)
+        found = x[given]
+        assert found.shape == wanted.shape, index
+        np.testing.assert_array_equal(found.detach(), wanted, str(index))
+        (found * torch.tensor(value)).sum().backward()
+        np.testing.assert_allclose(x.grad, gradient(index, value), 1e-12)
+        y = x.detach().clone()
+        y[given] = torch.tensor(value)
+        np.testing.assert_array_equal(y, written(index, value), str(index))
+        y = x.detach().clone()
+        y[given] += 1
+        np.testing.assert_array_equal(y, written(index, wanted + 1), str(index))
+
+
+def test_gradients_of_what_is_written_come_from_where_it_went():
+    for index in filter(is_apart, indices(4)):
+        value = values(named(ARRAY, index).shape)
+        x = torch.tensor(ARRAY, requires_grad=True)
+        v = torch.tensor(value, requires_grad=True)
+        y = x * 2
+        y[formed(index, "tensors")] = v
+        (y * torch.tensor(ARRAY)).sum().backward()
+        np.testing.assert_array_equal(x.grad, 2 * ARRAY * (written(index, -1) != -1))
+        np.testing.assert_array_equal(v.grad, named(ARRAY, index))
+
+
+def every_tensor():
+    """Tensors in every layout, and their values."""
+    for mesh in (line(), square()):
+        for at in layouts(len(SHAPE), mesh.ndim):
+            x, whole = placed(ARRAY, mesh, at)
+            yield x.as_torch(), whole
+
+
+def spread(index, mesh):
+    """The index with cut tensors for its arrays, and tensors for its integers."""
+    cut = [Shard(0), *[Replicate()] * (mesh.ndim - 1)]
+    return tuple(
+        distribute_tensor(torch.tensor(item), mesh, cut if np.ndim(item) else None)
+        if isinstance(item, int | np.ndarray)
+        else item
+        for item in index
+    )
+
+
+def apart(count):
+    return list(filter(is_apart, indices(count)))
+
+
+def test_integers_come_before_arrays_on_ranks(ranks):
+    def body():
+        for x, whole in every_tensor():
+            for index in apart(3):
+                for given in (formed(index, "arrays"), spread(index, x.device_mesh)):
+                    found = x[given].full_tensor()
+                    np.testing.assert_array_equal(found, named(whole, index))
+
+    ranks(body)
+
+
+def test_integers_come_before_arrays_in_writes_on_ranks(ranks):
+    def body():
+        for x, whole in every_tensor():
+            for index in apart(3):
+                number = named(np.arange(24).reshape(SHAPE), index)
+                value = values(number.shape)
+                shape = [Shard(0), *[Replicate()] * (x.device_mesh.ndim - 1)]
+                cut = distribute_tensor(torch.tensor(value), x.device_mesh, shape)
+                wanted = np.array(whole)
+                wanted.ravel()[number] = value
+                y = x.clone()
+                y[formed(index, "lists")] = cut
+                np.testing.assert_array_equal(y.full_tensor(), wanted, str(index))
+                assert y.placements == x.placements
+
+    ranks(body)
+
+
+def test_gradients_of_indices_on_ranks(ranks):
+    def body():
+        for mesh in (line(), square()):
+            for at in layouts(len(SHAPE), mesh.ndim):
+                if any(p.is_partial() for p in at):
+                    continue
+                for index in apart(3):
+                    value = values(named(ARRAY, index).shape)
+                    whole = torch.tensor(ARRAY)
+                    x = distribute_tensor(whole, mesh, at).requires_grad_()
+                    weight = distribute_tensor(torch.tensor(value), mesh)
+                    (x[formed(index, "arrays")] * weight).sum().backward()
+                    wanted = gradient(index, value)
+                    np.testing.assert_allclose(x.grad.full_tensor(), wanted, 1e-12)
+
+    ranks(body)
+
+
+def test_numpy_s_dialect_counts_integers_as_arrays():
+    x = dt.tensor(ARRAY)
+    for index in apart(4):
+        np.testing.assert_array_equal(x[index], ARRAY[index])
