@@ -148,3 +148,88 @@ def test_numpy_s_dialect_counts_integers_as_arrays():
     x = dt.tensor(ARRAY)
     for index in apart(4):
         np.testing.assert_array_equal(x[index], ARRAY[index])
+
+
+# --- bytes ----------------------------------------------------------------------------
+
+BYTES = "indexing with dtype torch.uint8 is now deprecated"
+
+
+def with_bytes(index, make):
+    """The index with bytes for its masks."""
+    return tuple(
+        make(item.astype(np.uint8)) if np.asarray(item).dtype == bool else item
+        for item in index
+    )
+
+
+def masks(count):
+    for index in indices(count):
+        if any(np.asarray(item).dtype == bool for item in index):
+            yield index
+
+
+@pytest.mark.parametrize("make", [torch.tensor, np.asarray])
+def test_bytes_are_masks(make):
+    for index in masks(3):
+        given = with_bytes(index, make)
+        wanted = named(ARRAY, index)
+        value = values(wanted.shape)
+        x = torch.tensor(ARRAY, requires_grad=True)
+        with pytest.warns(UserWarning, match=BYTES):
+            found = x[given]
+        np.testing.assert_array_equal(found.detach(), wanted, str(index))
+        (found * torch.tensor(value)).sum().backward()
+        np.testing.assert_allclose(x.grad, gradient(index, value), 1e-12)
+        y = x.detach().clone()
+        with pytest.warns(UserWarning, match=BYTES):
+            y[given] = torch.tensor(value)
+        np.testing.assert_array_equal(y, written(index, value), str(index))
+
+
+@pytest.mark.filterwarnings(f"ignore:{BYTES}")
+def test_bytes_are_masks_on_ranks(ranks):
+    def body():
+        for x, whole in every_tensor():
+            for index in masks(2):
+                own = with_bytes(index, np.asarray)
+                for given in (own, spread(own, x.device_mesh)):
+                    wanted = named(whole, index)
+                    np.testing.assert_array_equal(x[given].full_tensor(), wanted)
+                    y = x.clone()
+                    y[given] = 7.0
+                    wanted = np.array(whole)
+                    wanted.ravel()[named(np.arange(24).reshape(SHAPE), index)] = 7
+                    np.testing.assert_array_equal(y.full_tensor(), wanted)
+
+    ranks(body)
+
+
+def test_a_byte_of_no_dims_is_a_boolean():
+    x = torch.arange(6.0).reshape(2, 3)
+    for make in (torch.tensor, np.asarray):
+        byte, none = make(np.ones((), np.uint8)), make(np.zeros((), np.uint8))
+        np.testing.assert_array_equal(x[byte], np.asarray(x)[None])
+        assert x[none].shape == (0, 2, 3)
+        np.testing.assert_array_equal(x[byte, 0], np.asarray(x)[:1])
+    np.testing.assert_array_equal(x[np.uint8(1)], [3, 4, 5])
+
+
+@pytest.mark.filterwarnings(f"ignore:{BYTES}")
+def test_index_put_takes_bytes_for_masks():
+    x = torch.arange(12.0).reshape(3, 4)
+    byte = torch.tensor([1, 0, 1]).to(torch.uint8)
+    value = torch.tensor([[1.0], [2.0]])
+    rows = [[1.0] * 4, [4.0, 5, 6, 7], [2.0] * 4]
+    np.testing.assert_array_equal(x.index_put((byte,), value), rows)
+    np.testing.assert_array_equal(x.clone().index_put_((byte,), value), rows)
+    total = np.asarray(x) + [[1], [0], [2]]
+    np.testing.assert_array_equal(x.index_put((byte,), value, True), total)
+    value = torch.tensor([50.0, 60.0])
+    found = x.index_put((byte, torch.tensor([1, 2])), value)
+    assert [found[0, 1], found[2, 2], found.sum()] == [50, 60, 66 - 1 - 10 + 110]
+
+
+def test_bytes_are_integers_in_numpy_s_dialect():
+    x = dt.tensor(ARRAY)
+    np.testing.assert_array_equal(x[np.array([1, 0], np.uint8)], ARRAY[[1, 0]])

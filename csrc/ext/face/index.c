@@ -59,6 +59,7 @@ typedef enum {
     ITEM_DOTS,   /* "...", which may stand for no dims */
     ITEM_INTEGER,
     ITEM_ARRAY,
+    ITEM_BYTES, /* an array of uint8: a mask */
 } item_kind;
 
 static item_kind
@@ -77,6 +78,8 @@ kind_of_item(PyObject *item)
         array = (PyArrayObject *)item;
     if (array == NULL)
         return PyArray_IsScalar(item, Integer) ? ITEM_INTEGER : ITEM_ARRAY;
+    if (PyArray_TYPE(array) == NPY_UINT8)
+        return ITEM_BYTES;
     int ndim = ext_is_dtensor(item) ? ((DTensorObject *)item)->layout->layout->ndim
                                     : PyArray_NDIM(array);
     return ndim == 0 && PyArray_ISINTEGER(array) ? ITEM_INTEGER : ITEM_ARRAY;
@@ -86,9 +89,9 @@ bool
 ext_index_differs(PyObject *index)
 {
     if (!PyTuple_Check(index))
-        return false;
+        return kind_of_item(index) == ITEM_BYTES;
     Py_ssize_t first = -1, last = -1, picks = 0;
-    bool seen[ITEM_ARRAY + 1] = {false};
+    bool seen[ITEM_BYTES + 1] = {false};
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(index); k++) {
         item_kind kind = kind_of_item(PyTuple_GET_ITEM(index, k));
         seen[kind] = true;
@@ -99,5 +102,6 @@ ext_index_differs(PyObject *index)
         picks++;
     }
     bool apart = last - first >= picks;
-    return seen[ITEM_ARRAY] && apart && (seen[ITEM_INTEGER] || seen[ITEM_DOTS]);
+    return seen[ITEM_BYTES] ||
+           (seen[ITEM_ARRAY] && apart && (seen[ITEM_INTEGER] || seen[ITEM_DOTS]));
 }

@@ -13,6 +13,7 @@ from dtensor import ops as _ops
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import composite
 from dtensor.ops.index.gradient import added, along
+from dtensor.torch._indexing import with_masks
 from dtensor.torch._pointwise import cast
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -71,7 +72,8 @@ def index_put(
 ) -> Any:
     """Return the input with ``input[indices]`` set to values, or these added to it."""
     out = ops.copy(input)
-    index = tuple(slice(None) if each is None else each for each in indices)
+    given = tuple(slice(None) if each is None else each for each in indices)
+    index = with_masks(given, 3)
     if accumulate:
         ops.ufunc_method(np.add, "at")(out, index, values)
     else:

@@ -4,12 +4,21 @@ Tensors come here with such an index only (`csrc/ext/face/index.c`). Each is tak
 into indices, one after the other, that both read alike.
 """
 
+import warnings
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from dtensor import _C
 from dtensor.ops.index.terms import dims_of, ready
 
-__all__ = ["SLOTS"]
+__all__ = ["SLOTS", "with_masks"]
+
+BYTES = (
+    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool "
+    "instead."
+)
 
 
 def _getitem(x: Any, index: Any) -> Any:
@@ -30,7 +39,27 @@ def _setitem(x: Any, index: Any, value: Any) -> None:
 SLOTS = {"getitem": _getitem, "setitem": _setitem}
 
 
-def _steps(x: Any, index: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+def _steps(x: Any, index: Any) -> Sequence[Any]:
+    """Return indices that, one after the other, give what PyTorch's index gives."""
+    items = index if isinstance(index, tuple) else (index,)
+    if any(map(_is_bytes, items)):
+        return [with_masks(items, 4)]
+    return _integers_first(x, index)
+
+
+def _is_bytes(item: Any) -> bool:
+    return isinstance(item, _C.Tensor | np.ndarray) and item.dtype == np.uint8
+
+
+def with_masks(items: Sequence[Any], stacklevel: int) -> tuple[Any, ...]:
+    """Return the items of an index with masks for those of uint8, as in PyTorch."""
+    for item in items:
+        if _is_bytes(item) and item.ndim:
+            warnings.warn(BYTES, UserWarning, stacklevel=stacklevel)
+    return tuple(item != 0 if _is_bytes(item) else item for item in items)
+
+
+def _integers_first(x: Any, index: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     """Return the index of the integers, if there are any, and that of the rest.
 
     Integers do not count as arrays, whose dims are in the place of the arrays if these
