@@ -1,5 +1,7 @@
 """Indices that PyTorch reads in another way than NumPy, by the rule of PyTorch."""
 
+from collections import deque
+
 import numpy as np
 import pytest
 from meshes import line, square
@@ -233,3 +235,85 @@ def test_index_put_takes_bytes_for_masks():
 def test_bytes_are_integers_in_numpy_s_dialect():
     x = dt.tensor(ARRAY)
     np.testing.assert_array_equal(x[np.array([1, 0], np.uint8)], ARRAY[[1, 0]])
+
+
+# --- lists ----------------------------------------------------------------------------
+
+SEQUENCE = "Using a non-tuple sequence for multidimensional indexing is deprecated"
+AS_TUPLES = [
+    [[1, 0], [0, 2]],
+    [torch.tensor([1, 0]), torch.tensor([0, 2])],
+    [np.array([1, 0]), [0, 2]],
+    [torch.tensor(1), torch.tensor(2)],
+    [slice(None), 0],
+    [0, slice(None), [1, 2]],
+    [None, 1],
+    [..., 0],
+    [0, (1, 2)],
+    [[1, 0]],
+    [[[1, 0], [0, 1]], 2],
+    [[True, False]],
+    deque([[1, 0], 2]),
+    [[0]] * 3,
+    [[]],
+]
+AS_ARRAYS = [
+    [1, 0],
+    [True, False],
+    [],
+    [0] * 40,
+    [[0, 1]] * 32,
+    [np.int64(1), np.int64(0)],
+    range(2),
+    deque([1, 0]),
+    np.array([[1, 0], [0, 1]]),
+    torch.tensor([[1, 0], [0, 1]]),
+]
+
+
+@pytest.mark.parametrize("index", AS_TUPLES, ids=str)
+def test_a_list_of_more_than_integers_is_a_tuple(index):
+    x = torch.tensor(ARRAY)
+    wanted = x[tuple(index)]
+    with pytest.warns(UserWarning, match=SEQUENCE):
+        found = x[index]
+    assert found.shape == wanted.shape
+    np.testing.assert_array_equal(found, wanted)
+    y, z = x.clone(), x.clone()
+    value = torch.tensor(values(tuple(wanted.shape)))
+    with pytest.warns(UserWarning, match=SEQUENCE):
+        y[index] = value
+    z[tuple(index)] = value
+    np.testing.assert_array_equal(y, z)
+
+
+@pytest.mark.parametrize("index", AS_ARRAYS, ids=lambda index: str(index)[:30])
+def test_other_lists_are_arrays(index):
+    x = torch.tensor(ARRAY)
+    array = np.asarray(index)
+    array = array if array.size else array.astype(int)
+    np.testing.assert_array_equal(x[index], ARRAY[array])
+    y, other = x.clone(), ARRAY.copy()
+    y[index], other[array] = 7, 7
+    np.testing.assert_array_equal(y, other)
+
+
+@pytest.mark.filterwarnings(f"ignore:{SEQUENCE}")
+def test_lists_are_tuples_on_ranks(ranks):
+    def body():
+        for x, whole in every_tensor():
+            for index in AS_TUPLES:
+                if any(isinstance(item, torch.Tensor) for item in index):
+                    continue  # of one rank
+                wanted = torch.tensor(whole)
+                found = x[index].full_tensor()
+                np.testing.assert_array_equal(found, wanted[tuple(index)])
+                y = x.clone()
+                y[index] = wanted[tuple(index)] = 7.0
+                np.testing.assert_array_equal(y.full_tensor(), wanted)
+
+    ranks(body)
+
+
+def test_lists_are_arrays_in_numpy_s_dialect():
+    np.testing.assert_array_equal(dt.tensor(ARRAY)[[[1, 0]]], ARRAY[[[1, 0]]])

@@ -86,8 +86,9 @@ extern const char ext_dtensor_redistribute_doc[], ext_dtensor_full_doc[],
 
 /* --- index.c: PyTorch's indices --- */
 
-/* Whether PyTorch reads an index in another way than NumPy: bytes are masks, and
- * integers apart from arrays do not count as arrays. Then what Python has put for PyTorch's dialect answers. */
+/* Whether PyTorch reads an index in another way than NumPy: bytes are masks, a list of
+ * more than integers is a tuple, and integers apart from arrays do not count as arrays.
+ * Then what Python has put for PyTorch's dialect answers. */
 bool ext_index_differs(PyObject *index);
 /* The same index, with "..." behind the integers of an element: of PyTorch's tensors it
  * is a view, too. New reference. */

@@ -85,11 +85,33 @@ kind_of_item(PyObject *item)
     return ndim == 0 && PyArray_ISINTEGER(array) ? ITEM_INTEGER : ITEM_ARRAY;
 }
 
+/* Whether a sequence that is no tuple counts as one: if it holds more than integers. */
+static bool
+is_like_tuple(PyObject *index)
+{
+    Py_ssize_t count = PySequence_Check(index) ? PySequence_Size(index) : 0;
+    bool found = false;
+    for (Py_ssize_t k = 0; k < count && count < 32 && !found; k++) {
+        PyObject *item = PySequence_GetItem(index, k);
+        found = item != NULL &&
+                (item == Py_None || item == Py_Ellipsis || PySlice_Check(item) ||
+                 ext_is_tensor(item) || PySequence_Check(item));
+        count = item == NULL ? 0 : count;
+        Py_XDECREF(item);
+    }
+    PyErr_Clear();
+    return found;
+}
+
 bool
 ext_index_differs(PyObject *index)
 {
-    if (!PyTuple_Check(index))
-        return kind_of_item(index) == ITEM_BYTES;
+    if (!PyTuple_Check(index)) {
+        item_kind kind = kind_of_item(index);
+        bool array = ext_is_tensor(index) || PyArray_Check(index);
+        return kind == ITEM_BYTES ||
+               (kind == ITEM_ARRAY && !array && is_like_tuple(index));
+    }
     Py_ssize_t first = -1, last = -1, picks = 0;
     bool seen[ITEM_BYTES + 1] = {false};
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(index); k++) {

@@ -19,6 +19,12 @@ BYTES = (
     "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool "
     "instead."
 )
+SEQUENCE = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will "
+    "be changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 "
+    "this will be interpreted as tensor index, x[torch.tensor(seq)], which will result "
+    "either in an error or a different result"
+)
 
 
 def _getitem(x: Any, index: Any) -> Any:
@@ -44,6 +50,9 @@ def _steps(x: Any, index: Any) -> Sequence[Any]:
     items = index if isinstance(index, tuple) else (index,)
     if any(map(_is_bytes, items)):
         return [with_masks(items, 4)]
+    if not isinstance(index, tuple):
+        warnings.warn(SEQUENCE, UserWarning, stacklevel=3)
+        return [tuple(index)]
     return _integers_first(x, index)
 
 
