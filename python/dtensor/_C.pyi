@@ -13547,6 +13547,7 @@ def record_function(
     backward: Callable[..., Any],
     inputs: tuple[Any, ...],
     outputs: tuple[Any, ...],
+    written: tuple[Any, ...] = (),
     /,
 ) -> None: ...
 def record_write(

@@ -32,16 +32,46 @@ take_node(PyObject *Py_UNUSED(module), PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* Those outputs which are inputs that the function has written into are `written`: what
+ * they show, and are shown by, is to know. */
+static int
+tell_of_writes(PyObject *written)
+{
+    int failed = 0;
+    for (Py_ssize_t k = 0; failed == 0 && k < PyTuple_GET_SIZE(written); k++) {
+        TensorObject *tensor = (TensorObject *)PyTuple_GET_ITEM(written, k);
+        if (!tensor->requires_grad)
+            continue;
+        failed = tape_recorded(tensor);
+        if (failed == 0) {
+            tape_set_fresh(tensor);
+            failed = tape_tell_owner(tensor);
+        }
+    }
+    return failed;
+}
+
 static PyObject *
 record_function(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    PyObject *name, *backward, *inputs, *outputs;
-    if (!PyArg_ParseTuple(args, "UOO!O!:record_function", &name, &backward,
-                          &PyTuple_Type, &inputs, &PyTuple_Type, &outputs) ||
-        tape_record_function(name, backward, PySequence_Fast_ITEMS(inputs),
+    PyObject *name, *backward, *inputs, *outputs, *written = NULL;
+    if (!PyArg_ParseTuple(args, "UOO!O!|O!:record_function", &name, &backward,
+                          &PyTuple_Type, &inputs, &PyTuple_Type, &outputs,
+                          &PyTuple_Type, &written))
+        return NULL;
+    for (Py_ssize_t k = 0; written != NULL && k < PyTuple_GET_SIZE(written); k++) {
+        PyObject *tensor = PyTuple_GET_ITEM(written, k);
+        if (!ext_is_tensor(tensor))
+            return PyErr_Format(PyExc_TypeError, "record_function: %s is no Tensor",
+                                Py_TYPE(tensor)->tp_name);
+        if (tape_check_fresh((TensorObject *)tensor) < 0)
+            return NULL;
+    }
+    if (tape_record_function(name, backward, PySequence_Fast_ITEMS(inputs),
                              (int)PyTuple_GET_SIZE(inputs),
                              PySequence_Fast_ITEMS(outputs),
-                             (int)PyTuple_GET_SIZE(outputs)) < 0)
+                             (int)PyTuple_GET_SIZE(outputs)) < 0 ||
+        (written != NULL && !tape_off && tell_of_writes(written) < 0))
         return NULL;
     Py_RETURN_NONE;
 }
@@ -262,10 +292,11 @@ PyMethodDef ext_tape_methods[] = {
      "take_node(target, made, /)\n--\n\n"
      "Let a tensor have the history of another one."},
     {"record_function", record_function, METH_VARARGS,
-     "record_function(name, backward, inputs, outputs, /)\n--\n\n"
+     "record_function(name, backward, inputs, outputs, written=(), /)\n--\n\n"
      "Make outputs what backward(*gradients of the outputs) goes back through: it "
      "gives\n"
-     "a gradient or None for each input, in a tuple, or the only one."},
+     "a gradient or None for each input, in a tuple, or the only one. `written`: the\n"
+     "outputs that are inputs, of which the function has changed the elements."},
     {"record_write", record_write, METH_VARARGS,
      "record_write(name, backward, inputs, how=None, /)\n--\n\n"
      "The same, of a function that has written into its first input: that is its\n"

@@ -73,13 +73,19 @@ tape_written(TensorObject *tensor, uint64_t call)
 }
 
 int
-tape_written_recorded(TensorObject *tensor, uint64_t call)
+tape_recorded(TensorObject *tensor)
 {
     if (tape_version_of(tensor) == NULL)
         return -1;
     if (tensor->history != NULL)
         tensor->history->recorded++;
-    return tape_written(tensor, call);
+    return 0;
+}
+
+int
+tape_written_recorded(TensorObject *tensor, uint64_t call)
+{
+    return tape_recorded(tensor) < 0 ? -1 : tape_written(tensor, call);
 }
 
 void

@@ -50,6 +50,9 @@ int tape_tell_owner(TensorObject *view);
 int tape_written(TensorObject *tensor, uint64_t call);
 /* The same, of one that is recorded: only the node of `tensor` knows of it. */
 int tape_written_recorded(TensorObject *tensor, uint64_t call);
+/* What has been written into a tensor is recorded now: only the node of `tensor` knows of
+ * it. */
+int tape_recorded(TensorObject *tensor);
 /* The node of a tensor knows of all recorded writes so far. */
 void tape_set_fresh(TensorObject *tensor);
 /* Whether a recorded write through another tensor of its history came after what made a

@@ -121,20 +121,50 @@ class Function:
             else:
                 output = _C.carried(cls.__qualname__, cls.forward, args, kwargs)
                 cls.setup_context(ctx, args, output)
+        if ctx._dirty:
+            _check_returned(ctx, output)
         if any(ctx.needs_input_grad):
             return _record(cls, ctx, args, output)
         return output
 
 
+def _outputs(output: Any) -> tuple[Any, ...]:
+    return tuple(output) if isinstance(output, tuple | list) else (output,)
+
+
+def _check_returned(ctx: FunctionCtx, output: Any) -> None:
+    """Raise RuntimeError if an input that was written to is not an output."""
+    outputs = _outputs(output)
+    if not all(any(x is d for x in outputs) for d in ctx._dirty):
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned "
+            "as output. The inputs that are modified inplace must all be outputs of "
+            "the Function."
+        )
+
+
+def _written(
+    cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Return the inputs that were written to and have a gradient; check that it can be
+    recorded."""
+    written = tuple(x for x in ctx._dirty if any(x is arg for arg in args))
+    for x in written:
+        if x.is_leaf and x.requires_grad:
+            raise RuntimeError(
+                "a leaf Variable that requires grad has been used in an in-place "
+                "operation."
+            )
+        _C.check_write(cls.__name__, x, args)
+    return tuple(x for x in written if id(x) not in ctx._plain)
+
+
 def _record(
     cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], output: Any
 ) -> Any:
-    if any(x.is_leaf and x.requires_grad for x in ctx._dirty):
-        raise RuntimeError(
-            "a leaf Variable that requires grad is being used in an in-place operation."
-        )
+    written = _written(cls, ctx, args)
     several = isinstance(output, tuple | list)
-    outputs = tuple(_own(x, args, ctx) for x in (output if several else (output,)))
+    outputs = tuple(_own(x, args, ctx) for x in _outputs(output))
     metas = [_C.operand_of(x) if isinstance(x, _C.Tensor) else None for x in outputs]
 
     def back(*grads: Any) -> tuple[Any, ...]:
@@ -157,7 +187,7 @@ def _record(
     ctx._saved = tuple(
         _C.save(x) if isinstance(x, _C.Tensor) else x for x in ctx._saved
     )
-    _C.record_function(cls.__name__, back, args, kept)
+    _C.record_function(cls.__name__, back, args, kept, written)
     return outputs if several else outputs[0]
 
 
