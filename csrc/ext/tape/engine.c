@@ -33,9 +33,8 @@ capture(journey *j, const stop *s)
 {
     for (int i = 0; s->wanted && s->grads != NULL && i < j->input_count; i++) {
         TensorObject *input = (TensorObject *)j->inputs[i];
-        tape_edge edge = tape_edge_to(input);
+        tape_edge edge = route_edge_of(input);
         bool here = edge.target == s->target;
-        Py_XDECREF(edge.target);
         for (int e = 0; e < i && j->options->accumulate; e++)
             here = here && j->inputs[e] != j->inputs[i];
         if (!here || s->grads[edge.output] == NULL)
@@ -46,7 +45,8 @@ capture(journey *j, const stop *s)
         if (j->options->accumulate && retained)
             continue; /* it has its gradient */
         if (j->options->accumulate) {
-            if (tape_accumulate(input, Py_NewRef(s->grads[edge.output])) < 0)
+            if (input->requires_grad &&
+                tape_accumulate(input, Py_NewRef(s->grads[edge.output])) < 0)
                 return -1;
         } else
             Py_XSETREF(j->found[i], Py_NewRef(s->grads[edge.output]));
@@ -54,6 +54,8 @@ capture(journey *j, const stop *s)
     return 0;
 }
 
+/* A leaf that was frozen since forward, or by a hook of its own, keeps its `grad` as it
+ * is; its hooks are called, as PyTorch does. */
 static int
 leave_at_leaf(journey *j, stop *s)
 {
@@ -63,6 +65,8 @@ leave_at_leaf(journey *j, stop *s)
     s->grads[0] = hooks_call(leaf->hooks, 0, "grad", s->grads[0]);
     if (s->grads[0] == NULL)
         return -1;
+    if (!leaf->requires_grad && j->inputs == NULL)
+        return hooks_done(leaf);
     if (leaf_may_wait(j, leaf, s->grads[0])) {
         PyObject *grad = s->grads[0];
         s->grads[0] = NULL;

@@ -129,14 +129,21 @@ route_find(const journey *j, PyObject *target)
     return &j->stops[*slot_of(j, target) - 1];
 }
 
+tape_edge
+route_edge_of(TensorObject *input)
+{
+    return (tape_edge){
+        .target = input->node == NULL ? (PyObject *)input : input->node,
+        .output = input->node == NULL ? 0 : input->output,
+    };
+}
+
 void
 route_mark_needed(journey *j)
 {
     for (int i = 0; i < j->input_count; i++) {
-        tape_edge edge = tape_edge_to((TensorObject *)j->inputs[i]);
-        bool known = edge.target != NULL && j->table != NULL;
-        int place = known ? *slot_of(j, edge.target) - 1 : -1;
-        Py_XDECREF(edge.target);
+        PyObject *target = route_edge_of((TensorObject *)j->inputs[i]).target;
+        int place = j->table == NULL ? -1 : *slot_of(j, target) - 1;
         if (place >= 0)
             j->stops[place].wanted = true;
     }

@@ -41,6 +41,9 @@ typedef struct journey {
 
 /* The index of a stop, made where there is none; -1 with an exception. */
 int route_add(journey *j, PyObject *target);
+/* The edge to what made an input, also to a leaf that requires no gradient any more; its
+ * target is borrowed. */
+tape_edge route_edge_of(TensorObject *input);
 /* The stop of a target that is on the route. */
 stop *route_find(const journey *j, PyObject *target);
 /* Finds all that can be reached from the stops that are there, counts the edges to each

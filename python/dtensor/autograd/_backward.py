@@ -72,9 +72,12 @@ def backward(
     given = _tuple(tensors)
     grads = _gradients(given, grad_tensors)
     _check_edges(tensors, grads)
-    wanted = None if inputs is None else _tuple(inputs)
-    if wanted == ():
+    asked = () if inputs is None else _several(inputs)
+    if inputs is not None and not asked:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    if _first_frozen(asked) is not None:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    wanted = tuple(map(_tensor, asked)) or None
     keep = create_graph if retain_graph is None else retain_graph
     _C.run_backward(given, grads, keep, create_graph, wanted, True, True)
 
@@ -127,15 +130,15 @@ def grad(
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True"
         )
-    given, wanted = _tuple(outputs), _tuple(inputs)
-    if not wanted:
+    given, asked = _tuple(outputs), _several(inputs)
+    if not asked:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    for k, x in enumerate(wanted):
-        if not x.requires_grad:
-            raise RuntimeError(
-                "One of the differentiated Tensors does not require grad: "
-                f"inputs[{k}] of grad()"
-            )
+    if (k := _first_frozen(asked)) is not None:
+        raise RuntimeError(
+            "One of the differentiated Tensors does not require grad: "
+            f"inputs[{k}] of grad()"
+        )
+    wanted = tuple(map(_tensor, asked))
     first = _gradients(given, grad_outputs)
     _check_edges(outputs, first)
     keep = create_graph if retain_graph is None else retain_graph
@@ -157,10 +160,13 @@ def grad(
     return grads
 
 
-def _tuple(tensors: Tensors) -> tuple[_C.Tensor, ...]:
+def _several(tensors: Tensors) -> tuple[Any, ...]:
     one = isinstance(tensors, _C.Tensor | GradientEdge)
-    given: tuple[Any, ...] = (tensors,) if one else tuple(tensors)
-    return tuple(map(_tensor, given))
+    return (tensors,) if one else tuple(tensors)
+
+
+def _tuple(tensors: Tensors) -> tuple[_C.Tensor, ...]:
+    return tuple(map(_tensor, _several(tensors)))
 
 
 def _tensor(x: Any) -> _C.Tensor:
@@ -174,6 +180,17 @@ def _tensor(x: Any) -> _C.Tensor:
     if not isinstance(found, _C.Tensor):
         raise TypeError(f"expected Tensors or DTensors, got {type(found).__name__}")
     return found
+
+
+def _first_frozen(inputs: tuple[Any, ...]) -> int | None:
+    """Return which input is the first tensor that requires no gradient; None: no one.
+
+    An edge is to what required one when it was made.
+    """
+    for k, x in enumerate(inputs):
+        if not isinstance(x, GradientEdge) and not _tensor(x).requires_grad:
+            return k
+    return None
 
 
 def _check_edges(tensors: Tensors, grads: Sequence[Any] | None) -> None:

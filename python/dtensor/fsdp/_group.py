@@ -47,6 +47,9 @@ class Group:
         self.prefetch: tuple[list[Group], list[Group]] = ([], [])
         self._coming: list[list[DTensor]] | None = None
         self._waits: set[int] = set()
+        # What calls `_arrived`, though it may be frozen since forward.
+        self._trained: set[int] = set()
+        self._was_trained = False  # backward has been through it
         self._postponed: dict[int, DTensor] = {}  # to be all-reduced later
         self._regroups: dict[DeviceMesh, DeviceMesh] = {}
 
@@ -137,6 +140,10 @@ class Group:
             self._waits = set()
         self.unshard()
         self.wait()
+        if self._was_trained and not self.in_backward:
+            self._trained.clear()
+            self._was_trained = False
+        self._trained |= self._requiring()
         for group in self.prefetch[0]:
             group.unshard(async_op=True)
 
@@ -169,8 +176,12 @@ class Group:
         if not self.in_backward:
             self.in_backward = self._is_due = True
             self._depth = backward_depth()
-            self._waits = {id(p.full) for p in self.parameters if p.full.requires_grad}
+            self._waits = self._trained | self._requiring()
+            self._was_trained = True
             queue_callback(self.after_backward)
+
+    def _requiring(self) -> set[int]:
+        return {id(p.full) for p in self.parameters if p.full.requires_grad}
 
     def _arrived(self, full: Any) -> None:
         """Reduce when the last of the parameters has its gradient.
