@@ -148,3 +148,29 @@ def test_degrees_of_freedom_are_counted_in_the_dtype_of_numpy(ranks, ddof):
             lambda x, function=function: function(x, axis=-1, ddof=ddof, where=x > 1),
         ]
     check_all(ranks, calls, TIMES)
+
+
+# --- quantiles ------------------------------------------------------------------------
+
+QUANTILES = [np.quantile, np.nanquantile, np.nanpercentile]
+LEVELS = [np.float64(0.3), np.array(0.3, "f"), np.array([0.3]), [0.3, 0.5], 0.3]
+LINES = [
+    np.array([1, 2, NAN, 3], "f"),
+    np.array([1, 2, 3], "e"),
+    np.array([NAN] * 3, "f"),
+    np.array([[NAN, 1], [NAN, 4]], "f"),
+    np.array([[1, NAN], [2, NAN]], "e"),
+    np.array([INF, -INF], "f"),
+]
+
+
+@pytest.mark.parametrize("q", LEVELS, ids=repr)
+@pytest.mark.parametrize("method", ["linear", "lower", "weibull"])
+def test_a_quantile_that_is_nan_has_the_dtype_of_numpy(ranks, q, method):
+    calls = []
+    for function in QUANTILES:
+        calls += [
+            lambda x, function=function: function(x, q, method=method),
+            lambda x, function=function: function(x, q, 0, None, False, method, True),
+        ]
+    check_all(ranks, calls, LINES)

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor._core.device import is_meta
 from dtensor.ops._make.autocast import in_single
 from dtensor.ops._make.axes import normalize_axis_tuple
+from dtensor.ops._make.composite import as_dtype
+from dtensor.ops._make.elementwise import anywhere
 from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     Operand,
@@ -175,7 +178,9 @@ def nanmedian(
 nanmedian.vjp(of_median(np.nanmedian))
 
 
-def _quantile(function: Callable[..., Any]) -> Any:
+def _quantile(function: Callable[..., Any], plain: Any = None) -> Any:
+    """Return the operator; `plain` is one whose dtype does not depend on NaN."""
+
     def run(
         a: Any,
         q: Any,
@@ -192,6 +197,12 @@ def _quantile(function: Callable[..., Any]) -> Any:
         if weights is None:
             return of_parts(a, what)
         return of_weighted_parts(a, what, weights, axis)
+
+    def in_dtype_of_nan(
+        a: Any, q: Any, axis: Axis = None, *args: Any, **options: Any
+    ) -> Any:
+        result = plain(a, q, axis, *args, **options)
+        return as_dtype(result, a.dtype) if _has_nan(function, a, axis) else result
 
     def of_list(*args: Any, weights: Any, **options: Any) -> Any:
         return answer(*args, weights=np.asarray(weights), **options)
@@ -219,6 +230,8 @@ def _quantile(function: Callable[..., Any]) -> Any:
         answer = _sorted_out(function, a, axis, q, **options)
         if weights is not None:  # or NumPy's error
             function(np.ones(1), 0.5, weights=np.ones(1), method=method)
+        if plain is not None and _follows_nan(function, a, q, axis, method, weights):
+            return in_dtype_of_nan
         is_real = weights is None or a.dtype.kind in "iuf"
         return run if is_real and _is_selected(a, axis) else answer
 
@@ -233,7 +246,8 @@ def _quantile(function: Callable[..., Any]) -> Any:
     ----------
     a : array_like
     q : array_like of float
-        Its dims are the first of the result, and not cut.
+        Its dims are the first of the result, and not cut. If its dtype is wider than
+        that of `a`, all ranks learn whether there are NaN that NumPy would return.
     axis, out, overwrite_input, method, keepdims, weights
         As NumPy's; the input is never overwritten.
     """
@@ -241,7 +255,43 @@ def _quantile(function: Callable[..., Any]) -> Any:
     if function not in _LEAVE_OUT:
         widens_out(as_floats)(answer)
     answer.vjp(of_quantile(function))
-    return implements(function)(answer)
+    return answer
+
+
+# NumPy returns a NaN that it finds as it is, in the dtype of the array: a quantile of
+# all elements, and those without NaN if the first line has nothing else.
+
+
+def _follows_nan(
+    function: Callable[..., Any],
+    a: Operand,
+    q: Any,
+    axis: Axis,
+    method: Any,
+    weights: Any,
+) -> bool:
+    """Return whether NumPy's dtype depends on where there are NaN."""
+    levels = q if isinstance(q, Operand) else np.asarray(q)
+    is_weak = type(q) in (int, float) or levels.dtype is None  # a Python number
+    if is_weak or weights is not None or a.dtype.kind != "f" or not a.size:
+        return False
+    axes = axes_of(axis, a.ndim)
+    if function not in _LEAVE_OUT and (levels.ndim or len(axes) < a.ndim):
+        return False
+    one = np.ones(1, a.dtype)
+    found = function(one, np.zeros(1, levels.dtype), method=method)
+    return bool(found.dtype != one.dtype)
+
+
+def _has_nan(function: Callable[..., Any], a: Any, axis: Axis) -> bool:
+    """Return whether NumPy finds such NaN. Collective for DTensors."""
+    if is_meta(a):
+        return False
+    if function not in _LEAVE_OUT:
+        return anywhere(np.isnan(a))
+    axes = axes_of(axis, a.ndim)
+    first = a[tuple(slice(None) if dim in axes else 0 for dim in range(a.ndim))]
+    return not anywhere(np.logical_not(np.isnan(first)))
 
 
 def _levels(name: str, q: Any) -> Any:
@@ -249,7 +299,11 @@ def _levels(name: str, q: Any) -> Any:
     return q if type(q) in (int, float) else values_of(name, q)
 
 
-quantile = _quantile(np.quantile)
-percentile = _quantile(np.percentile)
-nanquantile = _quantile(np.nanquantile)
-nanpercentile = _quantile(np.nanpercentile)
+def _implemented(function: Callable[..., Any]) -> Any:
+    return implements(function)(_quantile(function, _quantile(function)))
+
+
+quantile = _implemented(np.quantile)
+percentile = _implemented(np.percentile)
+nanquantile = _implemented(np.nanquantile)
+nanpercentile = _implemented(np.nanpercentile)
