@@ -1,9 +1,8 @@
 """Splitting an array into several: the parts of a cut dim stay where they are."""
 
 from collections.abc import Sequence
-from functools import reduce
 from itertools import accumulate, pairwise
-from operator import add
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -45,44 +44,25 @@ _MOST = 1 << 24  # parts, each of them an object
 
 @operator(name="split", view=True)
 def _split(ary: Operand, at: Sequence[int], axis: int) -> Answer:
-    """Split before the indices `at`: windows of a dim, each with its parts where they
-    are; of a whole dim where the windows are not one behind the other."""
+    """Split before the rising indices `at`: windows of a dim, one behind the other,
+    each with its parts where they are."""
     dim = normalize_axis_index(axis, ary.ndim)
-    edges = [0, *at, ary.shape[dim]]
-    rising = all(a <= b for a, b in pairwise(edges))
-    names = letters(ary.ndim, whole=[] if rising else [dim])
+    names = letters(ary.ndim)
     results = []
-    for first, end in pairwise(edges):
-        count = len(range(ary.shape[dim])[first:end])
-        word = f"{names[dim]}[{first}:{count}:1]" if rising else str(count)
+    for first, end in pairwise([0, *at, ary.shape[dim]]):
+        word = f"{names[dim]}[{first}:{end - first}:1]"
         results.append([*names[:dim], word, *names[dim + 1 :]])
 
     def own(operands: tuple[Layout, ...], _: tuple[Layout, ...]) -> list[int]:
         ranges = spans(operands[0], dim)
         start, stop = (ranges[0][0], sum(ranges[-1])) if ranges else (0, 0)
-        return [min(max(index, start), stop) - start for index in at]
+        return [min(max(edge, start), stop) - start for edge in at]
 
-    kernel = call(np.array_split, ary, Part(own) if rising else list(at), dim)
+    kernel = call(np.array_split, ary, Part(own), dim)
     return rule([names], results, "any"), kernel, [ary.dtype] * len(results)
 
 
-def _joined_again(
-    grad: Sequence[Any], _out: Any, _ary: Any, at: Sequence[int], axis: int
-) -> Any:
-    edges = [0, *at, _ary.shape[axis]]
-    if all(a <= b for a, b in pairwise(edges)):
-        return np.concatenate(grad, axis)
-    dim = normalize_axis_index(axis, _ary.ndim)
-    parts = []
-    for part, first, end in zip(grad, edges[:-1], edges[1:], strict=True):
-        start, stop, _ = slice(first, end).indices(_ary.shape[dim])
-        widths = [(0, 0)] * _ary.ndim
-        widths[dim] = (start, _ary.shape[dim] - max(start, stop))
-        parts.append(np.pad(part, widths))
-    return reduce(add, parts)
-
-
-_split.vjp(_joined_again)
+_split.vjp(lambda grad, _out, _ary, _at, axis: np.concatenate(grad, axis))
 
 
 def _sections(length: int, sections: int) -> list[int]:
@@ -119,7 +99,15 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """
     dim = normalize_axis_index(axis, ary.ndim)
     given = np.asarray(numbers_of("array_split", indices_or_sections)).tolist()
-    at = given if isinstance(given, list) else _sections(ary.shape[dim], int(given))
+    length = ary.shape[dim]
+    if not isinstance(given, list):
+        at = _sections(length, int(given))
+    else:  # as the ends of slices
+        at = [slice(index(n)).indices(length)[1] for n in given]
+        edges = [0, *at, length]
+        if any(a > b for a, b in pairwise(edges)):
+            lead = (slice(None),) * dim
+            return [getitem(ary, (*lead, slice(a, b))) for a, b in pairwise(edges)]
     return list(_split(ary, at, dim)) if at else [ary]
 
 
@@ -292,4 +280,4 @@ def _split_sizes(
                 f"{list(split_size)}"
             )
         del at[-1]
-    return tuple(_split(x, at, dim)) if at else (x,)
+    return tuple(array_split(x, at, dim))
