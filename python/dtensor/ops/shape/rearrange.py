@@ -250,7 +250,14 @@ def tile(A: Operand, reps: Any) -> Answer | Callable[..., Any]:
         str(count * length) if whole else group([str(count), name])
         for count, name, length in words
     ]
-    return rule([names], [after], "any"), call(np.tile, A, counts), A.dtype
+    return rule([names], [after], "any"), call(_tiled, A, counts), A.dtype
+
+
+def _tiled(part: npt.NDArray[Any], counts: tuple[int, ...]) -> npt.NDArray[Any]:
+    """Repeat a part. Of nothing NumPy gives a view; but what a result shows must not
+    depend on which parts are empty."""
+    result = np.tile(part, counts)
+    return result if result.size else result.copy()
 
 
 def _tile_by_arrays(A: Any, reps: Any) -> Any:

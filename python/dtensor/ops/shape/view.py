@@ -28,6 +28,7 @@ from dtensor.ops._make.operator import (
 from dtensor.ops._make.words import Answer, Shape, factored, hollow, method_of, rule
 from dtensor.ops.index.read import getitem
 from dtensor.ops.shape import permute as _permute
+from dtensor.ops.shape.fortran import copies_whole, long_dims, reordered
 from dtensor.ops.shape.permute import *  # noqa: F403
 
 __all__ = [
@@ -64,6 +65,8 @@ def _reshaped(a: Operand, shape: Any, order: str, copy: bool | None) -> Answer:
     if order != "C":
         settings["order"] = order
     kernel = call(method_of("reshape", a), a, LOCAL_SHAPE, **settings)
+    if order == "F" and copy is None and copies_whole(a.shape, new):
+        kernel = call(reordered, a, LOCAL_SHAPE, long_dims(a.shape))
     return _refactored(a.shape, new, order), kernel, a.dtype
 
 
@@ -145,7 +148,10 @@ _reshape_method.vjp(_back)
 def ravel(a: Operand, order: str = "C") -> Answer:
     """Flatten an array; orders "A" and "K" mean "C"."""
     order = {"A": "C", "K": "C"}.get(order, order)
-    return _refactored(a.shape, (a.size,), order), call(method_of("ravel", a), a, order)
+    kernel = call(method_of("ravel", a), a, order)
+    if order == "F" and copies_whole(a.shape, (a.size,)):
+        kernel = call(reordered, a, -1, long_dims(a.shape))
+    return _refactored(a.shape, (a.size,), order), kernel
 
 
 ravel.vjp(_back_in)
