@@ -212,8 +212,10 @@ def test_windows_are_a_view():
     x = torch.arange(6.0)
     x.unfold(0, 2, 2)[1, 0] = 9
     assert x[2] == 9
-    with pytest.raises(RuntimeError):
-        x.unfold(0, 3, 1)[0, 0] = 1
+    x.unfold(0, 3, 1)[0, 0] = 1
+    assert x[0] == 1
+    with pytest.raises(RuntimeError, match="single memory location"):
+        x.unfold(0, 3, 1).add_(1)
     y = torch.ones(5, requires_grad=True)
     y.unfold(0, 3, 1).sum().backward()
     assert y.grad.tolist() == [1, 2, 3, 2, 1]

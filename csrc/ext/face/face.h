@@ -93,6 +93,12 @@ bool ext_index_differs(PyObject *index);
 /* The same index, with "..." behind the integers of an element: of PyTorch's tensors it
  * is a view, too. New reference. */
 PyObject *ext_index_in_torch(PyObject *self, PyObject *index);
+/* Whether a Tensor is read-only since it shows elements more than once: a view, by
+ * `expand` or `unfold`, of one that may be written to. */
+bool ext_is_closed(PyObject *tensor);
+/* Allows to write into a part of such a tensor, if it is a view that shows no element
+ * twice; returns whether it is. */
+bool ext_open_part(PyObject *part, PyObject *whole);
 
 /* --- protocol.c, slots.c: how NumPy and Python come to operators --- */
 

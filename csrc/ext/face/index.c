@@ -1,6 +1,8 @@
 /* index.c: how PyTorch's dialect reads the index of x[i], where NumPy reads another one. */
 #include "ext/face/face.h"
 
+#include <stdlib.h>
+
 /* --- integers --- */
 
 /* An item of PyTorch's index that is an integer, also in an array without dims: a new
@@ -126,4 +128,68 @@ ext_index_differs(PyObject *index)
     bool apart = last - first >= picks;
     return seen[ITEM_BYTES] ||
            (seen[ITEM_ARRAY] && apart && (seen[ITEM_INTEGER] || seen[ITEM_DOTS]));
+}
+
+/* --- parts of views that show elements more than once --- */
+
+/* Whether no element is shown twice, as far as the strides tell. */
+static bool
+is_apart(PyArrayObject *array)
+{
+    bool done[NPY_MAXDIMS] = {false};
+    npy_intp span = PyArray_ITEMSIZE(array); /* of the dims that are done */
+    for (int k = 0; k < PyArray_NDIM(array); k++) {
+        int next = -1;
+        for (int d = 0; d < PyArray_NDIM(array); d++)
+            if (!done[d] && (next < 0 || labs(PyArray_STRIDE(array, d)) <
+                                             labs(PyArray_STRIDE(array, next))))
+                next = d;
+        done[next] = true;
+        npy_intp stride = labs(PyArray_STRIDE(array, next));
+        if (PyArray_DIM(array, next) > 1 && stride < span)
+            return false;
+        if (PyArray_DIM(array, next) > 1)
+            span += stride * (PyArray_DIM(array, next) - 1);
+    }
+    return true;
+}
+
+/* What has the memory that an array shows. */
+static PyArrayObject *
+owner_of(PyArrayObject *array)
+{
+    PyObject *base = PyArray_BASE(array);
+    while (base != NULL && PyArray_Check(base)) {
+        array = (PyArrayObject *)base;
+        base = PyArray_BASE(array);
+    }
+    return array;
+}
+
+/* The array of a Tensor of this rank; NULL for anything else. */
+static PyArrayObject *
+array_of(PyObject *object)
+{
+    bool plain = ext_is_tensor(object) && !ext_is_dtensor(object);
+    PyArrayObject *array =
+        plain ? (PyArrayObject *)((TensorObject *)object)->array : NULL;
+    return array != NULL && ext_has_data(array) ? array : NULL;
+}
+
+bool
+ext_is_closed(PyObject *tensor)
+{
+    PyArrayObject *array = array_of(tensor);
+    return array != NULL && !PyArray_ISWRITEABLE(array) && !is_apart(array) &&
+           PyArray_ISWRITEABLE(owner_of(array));
+}
+
+bool
+ext_open_part(PyObject *part, PyObject *whole)
+{
+    PyArrayObject *to = array_of(part);
+    if (to == NULL || owner_of(to) != owner_of(array_of(whole)) || !is_apart(to))
+        return false;
+    PyArray_ENABLEFLAGS(to, NPY_ARRAY_WRITEABLE);
+    return true;
 }

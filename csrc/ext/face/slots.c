@@ -307,6 +307,8 @@ subscript(PyObject *self, PyObject *index)
     Py_DECREF(key);
     if (differs || result == NULL) /* it has come here again for each of its steps */
         return result;
+    if (ext_is_torch(self) && ext_is_closed(self))
+        ext_open_part(result, self);
     if (op_follow_origin(result, self, index) < 0)
         Py_CLEAR(result);
     else
@@ -314,11 +316,31 @@ subscript(PyObject *self, PyObject *index)
     return result;
 }
 
+/* What x[index] shows, to be written to in the place of x, which may not be; NULL without
+ * an exception if that may not be either. */
+static PyObject *
+part_to_write(PyObject *self, PyObject *index)
+{
+    PyObject *part = subscript(self, index);
+    if (part == NULL)
+        PyErr_Clear(); /* writing raises it, too */
+    else if (!ext_open_part(part, self))
+        Py_CLEAR(part);
+    return part;
+}
+
 static int
 assign_subscript(PyObject *self, PyObject *index, PyObject *value)
 {
     if (value == NULL)
         return ext_fail(PyExc_ValueError, "cannot delete array elements");
+    if (ext_is_torch(self) && index != Py_Ellipsis && ext_is_closed(self)) {
+        PyObject *part = part_to_write(self, index);
+        int failed = part == NULL ? 0 : assign_subscript(part, Py_Ellipsis, value);
+        Py_XDECREF(part);
+        if (part != NULL)
+            return failed;
+    }
     bool differs;
     PyObject *answer = answer_of_index(SLOT_setitem, self, index, &differs);
     PyObject *args[] = {NULL, self, index, value};

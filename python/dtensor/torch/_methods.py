@@ -237,7 +237,8 @@ def view_as(self: Any, other: Any) -> Any:
 def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
     """Return windows along a dim, as a new last dim.
 
-    Of a Tensor it is a view, read-only if windows overlap; of a DTensor a copy.
+    Of a Tensor it is a view, read-only if windows overlap, but for parts of it in which
+    they do not; of a DTensor a copy.
 
     Raises
     ------
@@ -317,7 +318,11 @@ TABLE: dict[str, Any] = {
 TABLE |= {name: _named(getattr(_reduce, name)) for name in SAME[_reduce]}
 TABLE |= {name: _named(TABLE[name]) for name in "cumprod cumsum logsumexp".split()}
 TABLE |= {n: METHODS[n] for n in _edges.NAMES if n in METHODS and n not in TABLE}
-TABLE |= {"conj_physical": ops.conj, "unfold": unfold}
+TABLE |= {
+    "broadcast_to": METHODS["expand"],
+    "conj_physical": ops.conj,
+    "unfold": unfold,
+}
 TABLE |= {f.__name__: f for f in (flip, permute, repeat, split, view)}
 TABLE |= {"split_with_sizes": split}
 _edges.mend(TABLE)

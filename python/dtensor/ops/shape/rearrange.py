@@ -6,7 +6,7 @@ that only move elements accept every Partial.
 
 import math
 from collections.abc import Callable
-from operator import index as whole_number
+from operator import getitem as take_out, index as whole_number
 from typing import Any
 
 import numpy as np
@@ -80,12 +80,18 @@ broadcast_to.vjp(_broadcast_back)
 @method
 @operator(view=True)
 def expand(a: Operand, /, *sizes: Any) -> Answer:
-    """Broadcast an array as torch does: -1 keeps the length of a dim."""
+    """Broadcast an array as torch does: -1 keeps the length of a dim.
+
+    The view is read-only if it shows elements more than once.
+    """
     given = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
     old = (*[-1] * (len(given) - a.ndim), *a.shape)
     pairs = zip(old, given, strict=False)  # too few: NumPy's error
     shape = tuple(n if to == -1 else to for n, to in pairs)
     to = np.broadcast_to(hollow(a.shape), shape).shape
+    new = len(to) - a.ndim
+    if to == (1,) * new + a.shape:
+        return _broadcast(a, to, call(take_out, a, (None,) * new + (...,)))
     return _broadcast(a, to, call(np.broadcast_to, a, LOCAL_SHAPE))
 
 
@@ -95,7 +101,7 @@ expand.vjp(_broadcast_back)
 @method
 def expand_as(a: Any, other: Any) -> Any:
     """Broadcast an array to the shape of another one."""
-    return broadcast_to(a, tuple(other.shape))
+    return expand(a, tuple(other.shape))
 
 
 @implements(np.broadcast_arrays)
