@@ -456,7 +456,8 @@ call_into_one(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     return result;
 }
 
-/* The same, where backward will need what is overwritten: it gets a copy. */
+/* The same, where backward will need what is overwritten, or its history without hooks:
+ * it gets a copy. */
 static PyObject *
 call_into_copied(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
                  PyObject *kwnames, PyObject *out)

@@ -32,6 +32,13 @@ take_node(PyObject *Py_UNUSED(module), PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* Before a write into a view is recorded. */
+static int
+past_hooks(TensorObject *view)
+{
+    return !tape_off && tape_is_hooked(view) ? tape_see(view) : 0;
+}
+
 /* Those outputs which are inputs that the function has written into are `written`: what
  * they show, and are shown by, is to know. */
 static int
@@ -64,7 +71,8 @@ record_function(PyObject *Py_UNUSED(module), PyObject *args)
         if (!ext_is_tensor(tensor))
             return PyErr_Format(PyExc_TypeError, "record_function: %s is no Tensor",
                                 Py_TYPE(tensor)->tp_name);
-        if (tape_check_fresh((TensorObject *)tensor) < 0)
+        if (tape_check_fresh((TensorObject *)tensor) < 0 ||
+            past_hooks((TensorObject *)tensor) < 0)
             return NULL;
     }
     if (tape_record_function(name, backward, PySequence_Fast_ITEMS(inputs),
@@ -136,7 +144,7 @@ record_write(PyObject *Py_UNUSED(module), PyObject *args)
                             "record_write: the first input must be a Tensor");
     PyObject *target = PyTuple_GET_ITEM(inputs, 0);
     TensorObject *written = (TensorObject *)target;
-    if (check_synced(written, inputs) < 0 ||
+    if (check_synced(written, inputs) < 0 || past_hooks(written) < 0 ||
         tape_record_function(name, backward, PySequence_Fast_ITEMS(inputs),
                              (int)PyTuple_GET_SIZE(inputs), &target, 1) < 0)
         return NULL;
@@ -169,6 +177,17 @@ not_written(PyObject *Py_UNUSED(module), PyObject *args)
     note_call(call, name, Py_None);
     const dt_mesh *mesh = ((DTensorObject *)target)->layout->layout->mesh;
     return ext_failed_handling(mesh, call, name);
+}
+
+static PyObject *
+old_value(PyObject *Py_UNUSED(module), PyObject *tensor)
+{
+    if (!ext_is_tensor(tensor))
+        return PyErr_Format(PyExc_TypeError, "old_value takes a Tensor, not %s",
+                            Py_TYPE(tensor)->tp_name);
+    return tape_is_hooked((TensorObject *)tensor)
+               ? tape_old_value((TensorObject *)tensor)
+               : Py_NewRef(tensor);
 }
 
 static PyObject *
@@ -304,6 +323,11 @@ PyMethodDef ext_tape_methods[] = {
     {"check_write", check_write, METH_VARARGS,
      "check_write(name, target, values, /)\n--\n\n"
      "RuntimeError if values must not be written into a tensor, for its gradient."},
+    {"old_value", old_value, METH_O,
+     "old_value(tensor, /)\n--\n\n"
+     "Return what a write into a tensor goes back to: itself, or of a view that has "
+     "hooks\n"
+     "a copy that has none."},
     {"save", save, METH_O,
      "save(tensor, /)\n--\n\nReturn what keeps a tensor until backward."},
     {"let_float", let_float, METH_O,

@@ -343,15 +343,59 @@ tape_check_write(const op_call *call, TensorObject *target, bool in_place)
     return check_target(target, in_place, call->op->name);
 }
 
+static bool
+has_hooks(const NodeObject *node)
+{
+    bool any = false;
+    for (Py_ssize_t k = 0; node->hooks != NULL && k < PyList_GET_SIZE(node->hooks); k++)
+        any |= PyUnicode_CompareWithASCIIString(
+                   PyTuple_GET_ITEM(PyList_GET_ITEM(node->hooks, k), 1), "retain") != 0;
+    return any;
+}
+
+bool
+tape_is_hooked(TensorObject *view)
+{
+    TensorObject *owner = view->requires_grad ? tape_owner(view) : NULL;
+    PyObject *end = owner == NULL ? NULL : owner->node, *at = view->node;
+    bool any = false;
+    while (!any && end != NULL && at != NULL && tape_is_node(at) && tape_is_node(end) &&
+           ((NodeObject *)at)->sequence > ((NodeObject *)end)->sequence) {
+        any = has_hooks((NodeObject *)at);
+        at = ((NodeObject *)at)->input_count == 0 ? NULL
+                                                  : ((NodeObject *)at)->edges[0].target;
+    }
+    return any;
+}
+
 bool
 tape_needs_old_value(const OperatorObject *op, PyObject *const *args, Py_ssize_t nargs)
 {
     tape_edge edges[OP_INLINE];
+    if (!tape_off && ext_is_tensor(args[0]) && tape_is_hooked((TensorObject *)args[0]))
+        return true;
     if (tape_off || op->vjp == NULL || nargs > OP_INLINE)
         return false;
     for (Py_ssize_t k = 0; k < nargs; k++)
         edges[k] = (tape_edge){.target = tape_requires(args[k]) ? args[k] : NULL};
     return tape_vjp_keeps(op->vjp, edges, (int)nargs, 0, NULL);
+}
+
+/* Gives a tensor the history of another one, without hooks that the other has as a view. */
+static int
+take_history(TensorObject *tensor, TensorObject *of)
+{
+    NodeObject *node = (NodeObject *)Py_XNewRef(of->node);
+    int output = of->output;
+    bool hooked = tape_is_hooked(of);
+    int failed = hooked ? tape_see(of) : 0;
+    tensor->node = Py_XNewRef(of->node);
+    tensor->output = of->output;
+    tensor->requires_grad = of->requires_grad;
+    if (hooked && failed == 0)
+        failed = tape_set_node(of, node, output);
+    Py_XDECREF((PyObject *)node);
+    return failed;
 }
 
 PyObject *
@@ -364,11 +408,8 @@ tape_old_value(TensorObject *tensor)
         return NULL;
     }
     PyObject *copy = ext_tensor_like(array, (PyObject *)tensor);
-    if (copy != NULL) {
-        ((TensorObject *)copy)->node = Py_XNewRef(tensor->node);
-        ((TensorObject *)copy)->output = tensor->output;
-        ((TensorObject *)copy)->requires_grad = tensor->requires_grad;
-    }
+    if (copy != NULL && take_history((TensorObject *)copy, tensor) < 0)
+        Py_CLEAR(copy);
     return copy;
 }
 

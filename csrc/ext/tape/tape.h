@@ -165,10 +165,13 @@ int tape_record_function(PyObject *name, PyObject *backward, PyObject *const *in
  * `in_place`: it is operand 0 too. */
 int tape_check_write(const op_call *call, TensorObject *target, bool in_place);
 /* Whether the gradient of a call that writes into its first argument needs what that is
- * now. */
+ * now, or its history without hooks. */
 bool tape_needs_old_value(const OperatorObject *op, PyObject *const *args,
                           Py_ssize_t nargs);
-/* A copy with the same history. New reference. */
+/* Whether there are hooks of gradients on the way from a view to its owner: of a write
+ * into the view they are not told, since that goes back to the owner past them. */
+bool tape_is_hooked(TensorObject *view);
+/* A copy with the same history, past hooks of a view. New reference. */
 PyObject *tape_old_value(TensorObject *tensor);
 /* Before the result `made` of an operator is copied into `target`: it takes the place
  * of the result on the tape. Checks as tape_check_write. */

@@ -179,9 +179,8 @@ ext_alias(PyObject *object, PyTypeObject *type)
     return (PyObject *)alias;
 }
 
-/* The owner of a view, of its kind; NULL: it is none, or not known. */
-static TensorObject *
-owner_of_view(const TensorObject *view)
+TensorObject *
+tape_owner(const TensorObject *view)
 {
     TensorObject *owner = view->history == NULL ? NULL : *owner_of_kind(view);
     return owner != view && written_hook != NULL ? owner : NULL;
@@ -205,7 +204,7 @@ told(PyObject *hook, TensorObject *owner, TensorObject *view)
 int
 tape_tell_owner(TensorObject *view)
 {
-    TensorObject *owner = owner_of_view(view);
+    TensorObject *owner = tape_owner(view);
     if (owner == NULL || !view->requires_grad)
         return 0;
     bool leaf = owner->node == NULL && owner->requires_grad;
@@ -215,20 +214,27 @@ tape_tell_owner(TensorObject *view)
     return told(written_hook, owner, view) < 0 ? -1 : 0;
 }
 
+int
+tape_see(TensorObject *view)
+{
+    TensorObject *owner = tape_owner(view);
+    return owner == NULL || told(seen_hook, owner, view) >= 0 ? 0 : -1;
+}
+
 bool
 tape_follows(TensorObject *tensor)
 {
     int type = PyArray_TYPE((PyArrayObject *)tensor->array);
     if (PyTypeNum_ISINTEGER(type) || PyTypeNum_ISBOOL(type))
         return false;
-    TensorObject *owner = owner_of_view(tensor);
+    TensorObject *owner = tape_owner(tensor);
     return owner == NULL || owner->requires_grad || tape_is_behind(owner);
 }
 
 bool
 tape_is_unrecorded_view(TensorObject *tensor)
 {
-    TensorObject *owner = owner_of_view(tensor);
+    TensorObject *owner = tape_owner(tensor);
     return owner != NULL && owner->requires_grad && !tensor->requires_grad &&
            !tape_is_behind(tensor);
 }
@@ -238,7 +244,7 @@ tape_check_fresh(TensorObject *tensor)
 {
     if (!tape_is_behind(tensor) || !(tensor->requires_grad || tape_follows(tensor)))
         return 0;
-    TensorObject *owner = owner_of_view(tensor);
+    TensorObject *owner = tape_owner(tensor);
     if (owner != NULL && owner->node != NULL && !tape_is_behind(owner)) {
         int good = told(seen_hook, owner, tensor);
         if (good < 0 || (good > 0 && !tape_is_behind(tensor)))

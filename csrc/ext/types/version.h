@@ -55,6 +55,10 @@ int tape_written_recorded(TensorObject *tensor, uint64_t call);
 int tape_recorded(TensorObject *tensor);
 /* The node of a tensor knows of all recorded writes so far. */
 void tape_set_fresh(TensorObject *tensor);
+/* The owner of a view, of its kind; NULL: it is none, or not known. Borrowed. */
+TensorObject *tape_owner(const TensorObject *view);
+/* Makes the node of a view that is not behind anew, of its owner's. */
+int tape_see(TensorObject *view);
 /* Whether a recorded write through another tensor of its history came after what made a
  * tensor. */
 static inline bool

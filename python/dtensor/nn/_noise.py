@@ -37,7 +37,7 @@ def _written(inplace: bool, input: Any, function: Callable[[Any], Any]) -> Any:
     if not inplace:
         return function(input)
     recorded = input.requires_grad and is_grad_enabled()
-    input[...] = function(input.clone() if recorded else input)
+    input[...] = function(_C.old_value(input).clone() if recorded else input)
     return input
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy.typing as npt
 
+from dtensor import _C
 from dtensor._core.caller import warn
 from dtensor.autograd import is_grad_enabled
 from dtensor.nn import (
@@ -184,7 +185,7 @@ def _run(operator: Any, inplace: bool, input: Any, *numbers: float) -> Any:
         return operator(input, *numbers)
     if input.requires_grad and is_grad_enabled():
         # The gradient needs the original elements.
-        input[...] = operator(input.clone(), *numbers)
+        input[...] = operator(_C.old_value(input).clone(), *numbers)
         return input
     return operator(input, *numbers, out=input)
 

@@ -283,7 +283,7 @@ PLACED = """
 """
 OUT = """
     adaptive_avg_pool1d addbmm addcdiv addcmul addmm addmv addr all amax amin
-    aminmax any arange argmax argmin argsort as_strided_scatter avg_pool1d baddbmm
+    aminmax angle any arange argmax argmin argsort as_strided_scatter avg_pool1d baddbmm
     bartlett_window bernoulli binary_cross_entropy_with_logits bincount
     blackman_window block_diag bucketize cat celu chain_matmul channel_shuffle
     cholesky cholesky_inverse cholesky_solve clamp_max clamp_min clone column_stack

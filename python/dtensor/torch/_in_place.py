@@ -71,7 +71,8 @@ def changes(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             if _keeps_dtype(self, args[0], statement is operator.itruediv):
                 return statement(self, args[0])
         recorded = self.requires_grad and _C.is_grad_enabled()
-        before = self.clone() if recorded else self  # it may be kept for backward
+        # It may be kept for backward.
+        before = _C.old_value(self).clone() if recorded else self
         found = function(before, *args, **options)
         if not recorded and _C.overwrite(self, found, name):
             return self

@@ -68,6 +68,7 @@ globals().update(FUNCTIONS)
 __all__ = [  # noqa: PLE0604
     *FUNCTIONS,
     "add",
+    "angle",
     "clamp",
     "clamp_max",
     "clamp_min",
@@ -81,6 +82,7 @@ __all__ = [  # noqa: PLE0604
     "ldexp",
     "logit",
     "mul",
+    "positive",
     "pow",
     "rsqrt",
     "rsub",
@@ -190,6 +192,26 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
             return _power(input, exponent, **options)
         return powers.raised(input, _number_as(exponent, to), **options)
     return _power(input, exponent, **options)
+
+
+def positive(input: Any) -> Any:
+    """Return the tensor itself.
+
+    Raises
+    ------
+    TypeError
+        If it is no tensor.
+    RuntimeError
+        If it is of booleans.
+    """
+    if not isinstance(input, _C.Tensor):
+        raise TypeError(
+            "positive(): argument 'input' (position 1) must be Tensor, not "
+            f"{type(input).__name__}"
+        )
+    if input.dtype == np.bool_:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
 
 
 def square(input: Any) -> Any:
@@ -315,6 +337,13 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     return ops.where(condition, cast(input, to), cast(other, to))
 
 
+def angle(input: Any) -> Any:
+    """Return the angles of complex numbers; pi for negative real ones, 0 for others."""
+    if input.dtype.kind != "c":
+        input = input + 0  # -0.0 is not negative
+    return ops.angle(input)
+
+
 # --- of floating-point numbers --------------------------------------------------------
 
 
@@ -356,6 +385,7 @@ def xlogy(input: Any, other: Any) -> Any:
 
 
 SLOTS = {
+    "positive": positive,
     "negative": FUNCTIONS["negative"],
     "add": _add,
     "subtract": FUNCTIONS["subtract"],

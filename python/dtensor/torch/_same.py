@@ -19,7 +19,6 @@ abs = absolute = _ops.abs
 acos = arccos = _ops.acos
 acosh = arccosh = _ops.acosh
 add = _ops.METHODS["add"]
-angle = _ops.angle
 asin = arcsin = _ops.asin
 asinh = arcsinh = _ops.asinh
 atan = arctan = _ops.atan
@@ -85,7 +84,6 @@ mul = multiply = _ops.mul
 ne = not_equal = _ops.not_equal
 nextafter = _ops.nextafter
 pow = _ops.pow
-positive = _ops.positive
 rad2deg = _ops.rad2deg
 real = _ops.real
 reciprocal = _ops.reciprocal
