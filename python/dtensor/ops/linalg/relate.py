@@ -8,7 +8,7 @@ import numpy as np
 
 from dtensor import _C
 from dtensor._core.caller import warn
-from dtensor.ops._make.composite import as_dtype
+from dtensor.ops._make.composite import as_dtype, settled
 from dtensor.ops._make.elementwise import conjugated
 from dtensor.ops._make.fallback import composed, mesh_of, on_mesh, replicated
 from dtensor.ops._make.operator import Operand, Rule, call, operator
@@ -111,6 +111,7 @@ def cov(
     x = as_dtype(x - np.average(x, axis=1, weights=weights)[:, None], x.dtype)
     other = x if weights is None else x * weights
     c = np.squeeze(np.matmul(x, np.conj(other.T)))
+    c = c if left else settled("cov", c)  # infinite sums have to be whole
     return as_dtype(c * np.true_divide(1, left), c.dtype)
 
 

@@ -98,9 +98,9 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
         For no parts.
     """
     dim = normalize_axis_index(axis, ary.ndim)
-    given = np.asarray(numbers_of("array_split", indices_or_sections)).tolist()
+    given = numbers_of("array_split", indices_or_sections)
     length = ary.shape[dim]
-    if not isinstance(given, list):
+    if np.ndim(given) == 0:
         at = _sections(length, int(given))
     else:  # as the ends of slices
         at = [slice(index(n)).indices(length)[1] for n in given]
