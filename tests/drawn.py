@@ -275,18 +275,28 @@ class Draw:
 
 
 def rows(seed: int, count: int, shapes: Iterable[tuple[int, ...]]) -> Iterator[Row]:
-    """So many calls that NumPy answers, each in some layouts on each mesh.
-
-    Sums that are pending promise nothing of infinities.
-    """
+    """So many calls that NumPy answers, each in some layouts on each mesh."""
     rng = np.random.default_rng(seed)
     calls = list(itertools.islice(filter(None, iter(lambda: drawn(rng), 0)), count))
     for shape in shapes:
         for k, (sample, infinite) in enumerate(calls):
             for row in rows_of(sample, grid(*shape), 2, 1, seed + 31 * k):
-                sums = {op for x in row.layouts if x for op in oracle.reductions(x)}
-                if not (infinite and sums & SUMS):
+                if is_promised(row, infinite):
                     yield row
+
+
+def is_promised(row: Row, infinite: bool) -> bool:
+    """Whether NumPy's answer is promised: docs/sharp_bits.md says that pending sums may
+    lose infinities and complex NaN, and that strided shards move."""
+    layouts = [x for x in row.layouts if x]
+    ops = {op for x in layouts for op in oracle.reductions(x)}
+    odd = any(x.dtype.kind == "c" for x in layouts) and (
+        ":nan" in row.sample.arrays or ops & {"min", "max"}
+    )
+    strided = any(x.is_strided(d) for x in layouts for d in range(x.ndim))
+    return not (ops & SUMS and (infinite or odd)) and not (
+        strided and row.sample.name.startswith("np.array_split")
+    )
 
 
 def drawn(rng: np.random.Generator) -> tuple[Sample, bool] | None:
