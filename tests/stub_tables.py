@@ -54,6 +54,7 @@ OWN = {
     "piecewise.funclist": "Sequence[complex | Callable[..., Any]]",
     "polyval.p": "_ArrayLike",
     "put.source": "_ArrayLike",
+    "unwrap.p": "_ArrayLike",
     "repeat.repeats": "_ArrayLike",
     "repeat_interleave.repeats": "_ArrayLike",
     "delete.obj": "_ArrayLike | slice",

@@ -174,3 +174,25 @@ def test_a_quantile_that_is_nan_has_the_dtype_of_numpy(ranks, q, method):
             lambda x, function=function: function(x, q, 0, None, False, method, True),
         ]
     check_all(ranks, calls, LINES)
+
+
+# --- periods, and views of no dtype ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "period",
+    [np.array(5), np.array(5.0), np.array([5], "f"), np.float16(5), 5],
+    ids=repr,
+)
+def test_the_dtype_of_a_period_counts_in_all_layouts(ranks, period):
+    calls = [
+        lambda x: np.unwrap(x, axis=0, period=period),
+        lambda x: np.unwrap(x, np.array(2.0), period=period),
+    ]
+    check_all(ranks, calls, [np.array([1, 2, 9, 3], code) for code in "efi"])
+
+
+def test_a_view_of_no_dtype_is_one_of_float64(ranks):
+    calls = [lambda x: x.view(None), lambda x: x.view(dtype=None), lambda x: x.view()]
+    arrays = [np.arange(6).astype(code).reshape(3, 2) for code in "fdFDiqh"]
+    check_all(ranks, calls, [*arrays, np.array([1j, 2, 3])])

@@ -12,7 +12,7 @@ from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index, normalize_axis_tuple
 from dtensor.ops._make.composite import array_of, as_dtype, composite
 from dtensor.ops._make.halves import weak_call
-from dtensor.ops._make.numbers import as_python_int
+from dtensor.ops._make.numbers import as_python_int, numbers_of
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.parts import values_of
 from dtensor.ops._make.reduction import MISSING
@@ -233,18 +233,32 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
 
 @implements(np.unwrap)
-@operator
+@composite
 def unwrap(
+    p: Any, discont: float | None = None, axis: int = -1, *, period: float = math.tau
+) -> Any:
+    """Add multiples of a period where neighbours differ by more: see `numpy.unwrap`.
+
+    Along a cut axis ranks send their neighbours one row, and all ranks the sum of what
+    they add. Strided axes, and those of a Partial, are made whole."""
+    return _unwrap(p, _scalar(discont), axis, period=_scalar(period))
+
+
+def _scalar(value: Any) -> Any:
+    """Return an array of one element as a scalar of its dtype, which NumPy heeds."""
+    value = numbers_of("unwrap", value)
+    is_one = isinstance(value, np.ndarray) and value.ndim < 2 and value.size == 1
+    return value.reshape(())[()] if is_one else value
+
+
+@operator(name="unwrap")
+def _unwrap(
     p: Operand,
     discont: float | None = None,
     axis: int = -1,
     *,
     period: float = math.tau,
 ) -> Answer | Callable[..., Any]:
-    """Add multiples of a period where neighbours differ by more: see `numpy.unwrap`.
-
-    Along a cut axis ranks send their neighbours one row, and all ranks the sum of what
-    they add. Strided axes, and those of a Partial, are made whole."""
     dim = normalize_axis_index(axis, p.ndim)
     names = letters(p.ndim, whole=[dim])
     if p.layout is not None and reachable(p.layout, dim):
@@ -295,4 +309,4 @@ def _turns(p: Array, dtype: Any, discont: Any, period: float) -> Array:
     return np.asarray(turns, dtype)
 
 
-unwrap.vjp(_unwrap_back)
+_unwrap.vjp(_unwrap_back)

@@ -25,6 +25,7 @@ from dtensor.ops._make.operator import (
     method,
     operator,
 )
+from dtensor.ops._make.reduction import MISSING
 from dtensor.ops._make.words import Answer, Shape, factored, hollow, method_of, rule
 from dtensor.ops.index.read import getitem
 from dtensor.ops.shape import permute as _permute
@@ -224,7 +225,7 @@ unflatten.vjp(_back)
 @method
 @operator(view=True)
 def view(
-    a: Operand, /, *shape: Any, dtype: npt.DTypeLike | None = None
+    a: Operand, /, *shape: Any, dtype: npt.DTypeLike | None = MISSING
 ) -> Answer | Callable[..., Any]:
     """View the elements as another dtype (as in NumPy) or shape (as in torch).
 
@@ -241,13 +242,15 @@ def view(
         If the elements do not fit.
     """
     given = shape[0] if len(shape) == 1 else shape
-    if dtype is None and shape and not isinstance(given, str | type | np.dtype):
+    is_dtype = isinstance(given, str | type | np.dtype | None)
+    if (dtype is None or dtype is MISSING) and shape and not is_dtype:
         return _reshaped(a, given, "C", None)
     return _in_dtype
 
 
-def _in_dtype(a: Any, /, *given: Any, dtype: npt.DTypeLike | None = None) -> Any:
-    dtype = a.dtype if dtype is None and not given else dtype or given[0]
+def _in_dtype(a: Any, /, *given: Any, dtype: npt.DTypeLike | None = MISSING) -> Any:
+    if dtype is MISSING:
+        dtype = given[0] if given else a.dtype  # None that is given is float64
     return _seen(a, np.dtype(dtype))
 
 
