@@ -196,3 +196,17 @@ def test_a_view_of_no_dtype_is_one_of_float64(ranks):
     calls = [lambda x: x.view(None), lambda x: x.view(dtype=None), lambda x: x.view()]
     arrays = [np.arange(6).astype(code).reshape(3, 2) for code in "fdFDiqh"]
     check_all(ranks, calls, [*arrays, np.array([1j, 2, 3])])
+
+
+# --- products with a number -----------------------------------------------------------
+
+
+def test_a_product_of_float16_with_the_number_0_is_that_of_numpy(ranks):
+    zero = np.float16(0)
+    calls = [
+        lambda x: np.dot(x, zero),
+        lambda x: np.inner(zero, x),
+        lambda x: np.tensordot(x, zero, 0),
+    ]
+    arrays = [np.array([[INF, 1], [1, NAN], [1, 1]], "e"), np.array([INF, 1, 2], "e")]
+    check_all(ranks, calls, arrays)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dtensor.ops._make.autocast import narrowed
 from dtensor.ops._make.axes import normalize_axis_index
-from dtensor.ops._make.halves import wide_call
+from dtensor.ops._make.halves import is_half, wide_call
 from dtensor.ops._make.operator import (
     Operand,
     Rule,
@@ -146,6 +146,14 @@ def _contraction(a: Operand, b: Operand, pairs: list[tuple[int, int]]) -> Rule:
     return rule([left, right], [kept], "each")
 
 
+def _by_number(function: Any, a: Operand, b: Operand, **options: Any) -> Any:
+    """Return the call of a product one of whose operands has no dims. Of halves it is
+    elementwise: BLAS, which NumPy calls for wider floats only, skips the number 0."""
+    if a.dtype == b.dtype and is_half(a.dtype):
+        return wide_call(np.multiply, a, b)
+    return wide_call(function, a, b, **options)
+
+
 @method
 @implements(np.dot)
 @exact_out
@@ -164,7 +172,7 @@ def dot(a: Operand, b: Operand, out: None = None) -> Answer | Callable[..., Any]
         If the lengths of the two dims differ.
     """
     if 0 in (a.ndim, b.ndim):
-        return _MULTIPLY, wide_call(np.dot, a, b)
+        return _MULTIPLY, _by_number(np.dot, a, b)
     if a.shape[-1:] == b.shape[:1] and in_panels(a, b):
         return _by_panels
     pairs = _dot_pairs(a, b)
@@ -194,7 +202,7 @@ def inner(a: Operand, b: Operand, /) -> Answer:
     array, shape a.shape[:-1] + b.shape[:-1]
     """
     if 0 in (a.ndim, b.ndim):
-        return _MULTIPLY, wide_call(np.inner, a, b)
+        return _MULTIPLY, _by_number(np.inner, a, b)
     return _contraction(a, b, _inner_pairs(a, b)), wide_call(np.inner, a, b)
 
 
@@ -264,8 +272,10 @@ def tensordot(a: Operand, b: Operand, axes: Any = 2) -> Answer:
     ValueError
         If the dims of a pair differ in length.
     """
-    kernel = wide_call(np.tensordot, a, b, axes=axes)
-    return _contraction(a, b, _pairs(a, b, axes)), kernel
+    pairs = _pairs(a, b, axes)
+    if 0 in (a.ndim, b.ndim):
+        return _contraction(a, b, pairs), _by_number(np.tensordot, a, b, axes=axes)
+    return _contraction(a, b, pairs), wide_call(np.tensordot, a, b, axes=axes)
 
 
 def _pairs(a: Any, b: Any, axes: Any) -> list[tuple[int, int]]:
