@@ -51,3 +51,71 @@ def test_positive_is_the_tensor_itself(ranks):
             torch.positive(3)
 
     ranks(body)
+
+
+def test_tile_takes_numbers_and_lists():
+    x = torch.arange(4.0).view(2, 2)
+    wanted = np.tile(np.asarray(x), (2, 3))
+    for found in (x.tile(2, 3), x.tile((2, 3)), x.tile([2, 3]), x.tile(dims=(2, 3))):
+        np.testing.assert_array_equal(found, wanted)
+    assert x.tile(3).shape == (2, 6) and x.tile(2, 1, 3).shape == (2, 2, 6)
+    assert x.tile(()).tolist() == x.tolist()
+    with pytest.raises(TypeError, match="missing 1 required"):
+        x.tile()
+
+
+def test_functions_of_python_map_elements():
+    x = torch.ones(2, 2)
+    assert x.map_(torch.arange(2.0), lambda a, b: a * 10 + b) is x
+    assert x.tolist() == [[10, 11], [10, 11]]
+    x.map2_(torch.ones(2), torch.ones(2, 1), lambda a, b, c: a - b - c)
+    assert x.tolist() == [[8, 9], [8, 9]]
+    y = torch.ones(2, 3)
+    y.T.map_(torch.arange(6.0).view(3, 2), lambda a, b: b)
+    assert y.tolist() == [[0, 2, 4], [1, 3, 5]]
+    whole = torch.ones(2, dtype=torch.int64)
+    assert whole.map_(whole, lambda a, b: 1.5).tolist() == [1, 1]
+    halves = torch.ones(1, dtype=torch.bfloat16)
+    assert halves.map_(halves, lambda a, b: a + b).tolist() == [2]
+
+
+def test_map_refuses_what_pytorch_does():
+    x, leaf = torch.ones(2), torch.ones(2, requires_grad=True)
+    for call, text in (
+        (lambda: leaf.map_(x, max), "map_"),
+        (lambda: x.map_(leaf, max), "map_"),
+        (lambda: x.map2_(x, leaf, max), "map2_"),
+        (lambda: leaf.apply_(abs), "apply_"),
+    ):
+        with pytest.raises(RuntimeError, match=f"^Can't call {text}\\(\\) on Variable"):
+            call()
+    with pytest.raises(TypeError, match="expected torch.FloatTensor for 'other' .got"):
+        x.map_(x.double(), max)
+    with pytest.raises(TypeError, match="expected torch.FloatTensor for argument 'y'"):
+        x.map2_(x, x.double(), max)
+    with pytest.raises(TypeError, match="'other' .position 1. must be Tensor, not int"):
+        x.map_(3, max)
+    with pytest.raises(RuntimeError, match="number of sizes provided"):
+        x.map_(torch.ones(2, 2), max)
+    with pytest.raises(TypeError, match="must be real number, not str"):
+        x.map_(x, lambda a, b: "3")
+    assert x.tolist() == [1, 1]
+
+
+def test_elements_of_dtensors_are_mapped_where_they_are(ranks):
+    def body():
+        x = distribute_tensor(torch.arange(6.0).view(3, 2), line(), [Shard(0)])
+        other = distribute_tensor(torch.tensor([1.0, 2.0]), line(), [Shard(0)])
+        third = distribute_tensor(torch.ones(3, 1), line(), [Shard(0)])
+        x.map_(other, lambda a, b: 10 * a + b)
+        first = x.full_tensor().tolist()
+        x.map2_(other, third, lambda a, b, c: a + b + c)
+        assert x.placements == (Shard(0),)
+        assert x.tile(1, 2).full_tensor().shape == (3, 4)
+        with pytest.raises(TypeError, match="mixed Tensor and DTensor"):
+            x.map_(torch.ones(2), max)
+        return first, x.full_tensor().tolist()
+
+    for first, second in ranks(body):
+        assert first == [[1, 12], [21, 32], [41, 52]]
+        assert second == [[3, 15], [23, 35], [43, 55]]

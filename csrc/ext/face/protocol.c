@@ -214,9 +214,10 @@ install_in(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyArg_ParseTuple(args, "O!O!:install_in", &PyType_Type, &type, &PyDict_Type,
                           &methods))
         return NULL;
-    if (type != (PyObject *)&ext_tensor_type && type != (PyObject *)&ext_layout_type)
+    if (type != (PyObject *)&ext_tensor_type && type != (PyObject *)&ext_layout_type &&
+        type != (PyObject *)&ext_node_type)
         return PyErr_Format(PyExc_TypeError,
-                            "install_in takes Tensor or Layout, not %R", type);
+                            "install_in takes Tensor, Layout or Node, not %R", type);
     if (ext_add_methods((PyTypeObject *)type, methods) < 0)
         return NULL;
     Py_RETURN_NONE;
@@ -228,6 +229,6 @@ PyMethodDef ext_protocol_methods[] = {
      "Give Tensor and DTensor their operators, methods and answers to NumPy."},
     {"install_in", install_in, METH_VARARGS,
      "install_in($module, type, methods, /)\n--\n\n"
-     "Give Tensor or Layout methods of Python's."},
+     "Give Tensor, Layout or Node methods of Python's."},
     {0},
 };

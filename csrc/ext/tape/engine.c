@@ -166,14 +166,21 @@ compute(const journey *j, NodeObject *node, PyObject *const *grads)
     return results;
 }
 
+static bool
+has_grads(const stop *s)
+{
+    bool any = false;
+    for (int k = 0; s->grads != NULL && k < s->output_count && !any; k++)
+        any = s->grads[k] != NULL;
+    return any;
+}
+
 static int
 visit_node(journey *j, stop *s)
 {
     NodeObject *node = (NodeObject *)s->target;
-    bool any = false;
     for (int k = 0; s->grads != NULL && k < s->output_count; k++)
         if (s->grads[k] != NULL) {
-            any = true;
             s->grads[k] = hooks_call(node->hooks, k, "grad", s->grads[k]);
             if (s->grads[k] != NULL)
                 s->grads[k] = hooks_call(node->hooks, k, "retain", s->grads[k]);
@@ -183,14 +190,19 @@ visit_node(journey *j, stop *s)
     if (capture(j, s) < 0)
         return -1;
     PyObject *results = NULL;
-    if (any && s->needed) {
+    if (s->needed && node->hooks != NULL && has_grads(s) &&
+        hooks_before(node, s->grads) < 0)
+        return -1;
+    if (s->needed && has_grads(s)) {
         results = compute(j, node, s->grads);
         int count = node->output_count;
-        if (results == NULL ||
-            gradients_made_of(j, s->grads, count, node->name, results) < 0) {
-            Py_XDECREF(results);
+        if (results != NULL &&
+            gradients_made_of(j, s->grads, count, node->name, results) < 0)
+            Py_CLEAR(results);
+        if (node->hooks != NULL)
+            results = hooks_after(node, s->grads, results);
+        if (results == NULL)
             return -1;
-        }
     }
     drop_grads(s);
     if (!j->options->keep_graph && s->needed)

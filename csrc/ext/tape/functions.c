@@ -210,14 +210,16 @@ check_write(PyObject *Py_UNUSED(module), PyObject *args)
 static PyObject *
 hooks_of(PyObject *Py_UNUSED(module), PyObject *tensor)
 {
-    if (!ext_is_tensor(tensor))
-        return PyErr_Format(PyExc_TypeError, "hooks_of takes a Tensor, not %s",
+    bool is_node = tape_is_node(tensor);
+    if (!is_node && !ext_is_tensor(tensor))
+        return PyErr_Format(PyExc_TypeError, "hooks_of takes a Tensor or Node, not %s",
                             Py_TYPE(tensor)->tp_name);
     TensorObject *self = (TensorObject *)tensor;
-    if (tape_check_fresh(self) < 0)
+    if (!is_node && tape_check_fresh(self) < 0)
         return NULL;
-    bool made = self->node != NULL && tape_is_node(self->node);
-    PyObject **hooks = made ? &((NodeObject *)self->node)->hooks : &self->hooks;
+    PyObject *node = is_node ? tensor : self->node;
+    bool made = node != NULL && tape_is_node(node);
+    PyObject **hooks = made ? &((NodeObject *)node)->hooks : &self->hooks;
     if (*hooks == NULL)
         *hooks = PyList_New(0);
     return Py_XNewRef(*hooks);
@@ -353,6 +355,8 @@ PyMethodDef ext_tape_methods[] = {
      "maybe on this rank alone."},
     {"hooks_of", hooks_of, METH_O,
      "hooks_of(tensor, /)\n--\n\n"
-     "Return the list of (output, kind, function) that backward calls for a tensor."},
+     "Return the list of (output, kind, function) that backward calls for a tensor, "
+     "or\n"
+     "of all hooks of a node."},
     {0},
 };

@@ -65,6 +65,11 @@ int gradients_made_of(const journey *j, PyObject *const *grads, int count,
 /* Calls the hooks of one kind on a gradient: what they give back takes its place. Steals
  * it. `hooks`: a list, or NULL. */
 PyObject *hooks_call(PyObject *hooks, int output, const char *kind, PyObject *grad);
+/* Calls those of a node before and after it computes, as PyTorch's `register_prehook` and
+ * `register_hook`: with the gradients of its outputs, and those of its inputs, a tuple,
+ * which is stolen and given back. */
+int hooks_before(NodeObject *node, PyObject **grads);
+PyObject *hooks_after(NodeObject *node, PyObject *const *grads, PyObject *results);
 /* Calls those of a leaf that has its gradient. */
 int hooks_done(TensorObject *leaf);
 /* Whether there is a hook of a kind on an output. "at once": fully_shard counts on being

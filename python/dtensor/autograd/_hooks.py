@@ -137,3 +137,50 @@ def backward(
 def detach_(self: _C.Tensor) -> _C.Tensor:
     """Detach this tensor from its graph in place: it becomes a leaf."""
     return _C.forget_history(self)
+
+
+# --- hooks of nodes -------------------------------------------------------------------
+
+
+def _add_to_node(node: _C.Node, kind: str, hook: Callable[..., Any]) -> RemovableHandle:
+    hooks = _C.hooks_of(node)
+    entry = (-1, kind, hook)
+    hooks.append(entry)
+    return RemovableHandle(hooks, entry)
+
+
+def _node_hook(self: _C.Node, fn: Callable[[Any, Any], Any]) -> RemovableHandle:
+    """Call ``fn(grad_inputs, grad_outputs)`` after backward has gone through this node.
+
+    Parameters
+    ----------
+    fn : callable
+        It gets two tuples, of gradients and None: of what the node was made of, and of
+        what it made. If it returns a tuple, this replaces the first one.
+
+    Returns
+    -------
+    RemovableHandle
+        Its ``remove()`` removes the hook.
+    """
+    return _add_to_node(self, "after", fn)
+
+
+def _node_prehook(self: _C.Node, fn: Callable[[Any], Any]) -> RemovableHandle:
+    """Call ``fn(grad_outputs)`` before backward goes through this node.
+
+    Parameters
+    ----------
+    fn : callable
+        It gets a tuple of gradients and None, of what the node made, behind the hooks
+        of tensors. If it returns a tuple, this replaces them.
+
+    Returns
+    -------
+    RemovableHandle
+        Its ``remove()`` removes the hook.
+    """
+    return _add_to_node(self, "before", fn)
+
+
+_C.install_in(_C.Node, {"register_hook": _node_hook, "register_prehook": _node_prehook})

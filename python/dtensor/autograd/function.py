@@ -165,6 +165,8 @@ def _record(
     written = _written(cls, ctx, args)
     several = isinstance(output, tuple | list)
     outputs = tuple(_own(x, args, ctx) for x in _outputs(output))
+    places = [k for k, x in enumerate(args) if isinstance(x, _C.Tensor)]
+    inputs = tuple(args[k] for k in places)
     metas = [_C.operand_of(x) if isinstance(x, _C.Tensor) else None for x in outputs]
 
     def back(*grads: Any) -> tuple[Any, ...]:
@@ -181,13 +183,13 @@ def _record(
                 f"function {cls.__name__} returned an incorrect number of gradients "
                 f"(expected {len(args)}, got {len(given)})"
             )
-        return given[: len(args)]
+        return tuple(given[k] for k in places)
 
     kept = tuple(x if id(x) not in ctx._plain else None for x in outputs)
     ctx._saved = tuple(
         _C.save(x) if isinstance(x, _C.Tensor) else x for x in ctx._saved
     )
-    _C.record_function(cls.__name__, back, args, kept, written)
+    _C.record_function(cls.__name__, back, inputs, kept, written)
     return outputs if several else outputs[0]
 
 

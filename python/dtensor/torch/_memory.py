@@ -164,15 +164,124 @@ def new_empty_strided(self: Any, size: Any, stride: Any, **options: Any) -> Any:
     return self.new_empty(tuple(size), **options)
 
 
+# --- functions of the user's ----------------------------------------------------------
+
+
+def _refuse_recorded(name: str, *tensors: Any) -> None:
+    if any(x.requires_grad for x in tensors):
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. Use "
+            f"var.detach().{name}() instead."
+        )
+
+
+def _type_of(x: Any) -> Any:
+    return x.type()
+
+
+def _operand(name: str, self: Any, which: str, place: int, x: Any) -> Any:
+    """Return another tensor in the shape and layout of the first.
+
+    Raises
+    ------
+    TypeError
+        If it is no tensor, or of another dtype, or only one of them is a DTensor.
+    """
+    if not isinstance(x, _C.Tensor):
+        raise TypeError(
+            f"{name}(): argument '{which}' (position {place}) must be Tensor, not "
+            f"{type(x).__name__}"
+        )
+    if isinstance(x, _C.DTensor) != isinstance(self, _C.DTensor):
+        raise TypeError(f"{name}: mixed Tensor and DTensor: distribute both, or none")
+    if x.dtype != self.dtype:
+        what = f"'{which}'" if name == "map_" else f"argument '{which}'"
+        wanted, got = (_type_of(each) for each in (self, x))
+        raise TypeError(f"{name}: expected {wanted} for {what} (got {got})")
+    whole = METHODS["expand"](x.detach(), tuple(self.shape))
+    if not isinstance(self, _C.DTensor):
+        return whole
+    return whole.redistribute(self.device_mesh, self.placements)
+
+
+def _local(x: Any) -> Any:
+    bare = x.detach()
+    return bare.to_local() if isinstance(bare, _C.DTensor) else bare
+
+
+_NUMBERS: dict[str, Callable[[Any], Any]] = {
+    "b": bool,
+    "i": int,
+    "u": int,
+    "c": complex,
+}
+
+
+def _mapped(
+    name: str, function: Callable[..., Any], self: Any, others: tuple[Any, ...]
+) -> Any:
+    """Replace each element of this rank by a function of it and of those of others."""
+    if self.device == "meta":
+        return self
+    if isinstance(self, _C.DTensor) and self.layout.is_partial:
+        raise RuntimeError(f"{name}: the DTensor is Partial: redistribute it first")
+    number = _NUMBERS.get(np.dtype(self.dtype).kind, float)
+
+    def call(*tensors: Any) -> Any:
+        found = [function(*xs) for xs in zip(*tensors, strict=True)]
+        for x in found:
+            if isinstance(x, str):
+                raise TypeError("must be real number, not str")
+        return [number(x) for x in found]
+
+    def all_elements(*tensors: Any) -> Any:
+        return call(*(ops.ravel(_local(x)).tolist() for x in tensors))
+
+    with within(name, self, function), writing(self):
+        flat = _C.carried(name, all_elements, (self, *others), {})
+        local = _local(self)
+        METHODS["copy_"](local, np.array(flat, local.dtype).reshape(local.shape))
+        _C.written(self, name, function)
+    return self
+
+
 def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
     """Replace each element of this rank by what a function makes of it."""
-    with within("apply_", self, callable), writing(self):
-        local = self.detach()
-        local = local.to_local() if isinstance(local, _C.DTensor) else local
-        flat = [callable(x) for x in ops.ravel(local).tolist()]
-        METHODS["copy_"](local, np.array(flat, local.dtype).reshape(local.shape))
-        _C.written(self, "apply_", callable)
-    return self
+    _refuse_recorded("apply_", self)
+    return _mapped("apply_", callable, self, ())
+
+
+def map_(self: Any, other: Any, callable: Callable[[Any, Any], Any]) -> Any:
+    """Replace each element of this rank by a function of it and of one of `other`.
+
+    Parameters
+    ----------
+    other : Tensor or DTensor
+        Of the same dtype, and of a shape that broadcasts to that of this tensor. Of a
+        DTensor it gets the layout, which may send it.
+    callable : callable
+        ``callable(own, others)`` gets Python's numbers, and returns one.
+
+    Raises
+    ------
+    RuntimeError
+        If one of them requires a gradient, or the shape does not broadcast.
+    TypeError
+        If `other` is no tensor, or of another dtype.
+    """
+    found = _operand("map_", self, "other", 1, other)
+    _refuse_recorded("map_", self, other)
+    return _mapped("map_", callable, self, (found,))
+
+
+def map2_(self: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) -> Any:
+    """Replace each element by a function of it and of those of two tensors.
+
+    As `map_`, of which `x` and `y` are the others.
+    """
+    found = _operand("map2_", self, "x", 1, x), _operand("map2_", self, "y", 2, y)
+    _refuse_recorded("map2_", self, x, y)
+    return _mapped("map2_", callable, self, found)
 
 
 # --- random numbers -------------------------------------------------------------------
@@ -234,6 +343,8 @@ TABLE: dict[str, Any] = {
         is_contiguous,
         is_set_to,
         log_normal_,
+        map2_,
+        map_,
         new,
         new_empty_strided,
         resize,

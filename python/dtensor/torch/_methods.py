@@ -82,7 +82,7 @@ SAME = {
     """.split(),
     _same: """
         argwhere count_nonzero inner kron logsumexp moveaxis movedim
-        swapaxes swapdims t tile transpose trunc unflatten unsqueeze isin vdot
+        swapaxes swapdims t transpose trunc unflatten unsqueeze isin vdot
     """.split(),
     _scans: """
         diff histc histogram index_reduce logcumsumexp multinomial nanquantile
@@ -221,6 +221,11 @@ def repeat(self: Any, *repeats: Any) -> Any:
     return ops.tile(self, counts)
 
 
+def tile(self: Any, dims: Any, *more: Any) -> Any:
+    """Return the tensor so often along the last dims; more numbers add dims."""
+    return ops.tile(self, (dims, *more) if more else dims)
+
+
 def view(self: Any, *shape: Any) -> Any:
     """Return the elements in another shape, or their bytes as another dtype."""
     first = shape[0] if len(shape) == 1 else 0
@@ -323,7 +328,7 @@ TABLE |= {
     "conj_physical": ops.conj,
     "unfold": unfold,
 }
-TABLE |= {f.__name__: f for f in (flip, permute, repeat, split, view)}
+TABLE |= {f.__name__: f for f in (flip, permute, repeat, split, tile, view)}
 TABLE |= {"split_with_sizes": split}
 _edges.mend(TABLE)
 TABLE |= {name: rename(name, _casts(dtype)) for name, dtype in CASTS.items()}
