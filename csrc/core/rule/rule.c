@@ -3,6 +3,7 @@
 
 #include "core/memory/bump.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -334,4 +335,35 @@ int
 dt_rule_results(const dt_rule *rule)
 {
     return rule->result_count;
+}
+
+/* The factor that is all of a dim, -1 for "...", or -2. */
+static int
+lone_factor(const dt_rule *rule, const dt_rule_dim *dim)
+{
+    if (dim->kind == DT_DIM_BROADCAST)
+        return -1;
+    if (dim->kind != DT_DIM_WORDS || dim->count != 1 || dim->windowed)
+        return -2;
+    int factor = rule->words[dim->first].factor;
+    bool whole = factor < 0 || isupper((unsigned char)rule->factors[factor].letter);
+    return whole ? -2 : factor;
+}
+
+bool
+dt_rule_elementwise(const dt_rule *rule)
+{
+    const dt_rule_term *first = rule->terms;
+    for (int t = 0; t < rule->term_count; t++) {
+        const dt_rule_term *term = &rule->terms[t];
+        if (term->count != first->count)
+            return false;
+        for (int d = 0; d < term->count; d++) {
+            int factor = lone_factor(rule, &rule->dims[term->first + d]);
+            if (factor == -2 ||
+                factor != lone_factor(rule, &rule->dims[first->first + d]))
+                return false;
+        }
+    }
+    return rule->operand_count > 0;
 }

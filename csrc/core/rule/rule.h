@@ -81,6 +81,11 @@ void dt_rule_free(dt_rule *rule); /* may be NULL */
 int dt_rule_operands(const dt_rule *rule);
 int dt_rule_results(const dt_rule *rule);
 
+/* Whether each element of a result depends, as far as the rule says, on the elements of the
+ * operands at its own place: all terms have the same dims, which are "..." or factors that
+ * may be cut. */
+bool dt_rule_elementwise(const dt_rule *rule);
+
 /* A rule with the shapes of its operands put in. */
 typedef struct dt_binding dt_binding;
 

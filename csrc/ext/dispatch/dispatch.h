@@ -145,6 +145,13 @@ bool op_sum_shared(PyObject **result, op_entry *entry, PyObject *const *argv);
 PyObject *op_fuse(op_entry *entry, const op_call *call, PyObject *const *moved);
 extern PyMethodDef op_fused_methods[];
 
+/* --- in_order.c --- */
+
+/* A result that is not in C order, steals it: a copy, unless PyTorch makes it in this order,
+ * or shows an operand's memory. `moved` as in op_moved. */
+PyObject *op_in_order(const op_entry *entry, const op_call *call,
+                      PyObject *const *moved, PyObject *result);
+
 /* --- run.c, without_data.c --- */
 
 /* Where this rank computes. */

@@ -46,10 +46,14 @@ raise_misfit(const op_result *result, PyObject *array, const op_call *call)
 
 /* Steals `result`. */
 static PyObject *
-wrap(const op_entry *entry, int k, PyObject *result, const op_call *call)
+wrap(const op_entry *entry, int k, PyObject *result, const op_call *call,
+     PyObject *const *moved)
 {
     if (result != NULL && !PyArray_CheckExact(result))
         result = as_array(result);
+    if (result != NULL && call->torch &&
+        !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)result))
+        result = op_in_order(entry, call, moved, result);
     if (result == NULL)
         return NULL;
     if (entry->solo)
@@ -82,7 +86,8 @@ op_contained(PyObject *tuple, PyObject *type)
 
 /* Several results, in the container that the kernel gave them in; steals it. */
 static PyObject *
-wrap_all(const op_entry *entry, PyObject *results, const op_call *call)
+wrap_all(const op_entry *entry, PyObject *results, const op_call *call,
+         PyObject *const *moved)
 {
     Py_ssize_t count = PySequence_Fast_GET_SIZE(results);
     bool list = PyList_Check(results);
@@ -95,7 +100,7 @@ wrap_all(const op_entry *entry, PyObject *results, const op_call *call)
     }
     for (Py_ssize_t k = 0; out != NULL && k < count; k++) {
         PyObject *item = Py_NewRef(PySequence_Fast_ITEMS(results)[k]);
-        item = wrap(entry, (int)k, item, call);
+        item = wrap(entry, (int)k, item, call, moved);
         ext_put(&out, k, item);
     }
     if (!list)
@@ -106,12 +111,13 @@ wrap_all(const op_entry *entry, PyObject *results, const op_call *call)
 
 /* What the kernel gave, as tensors; steals it. */
 static PyObject *
-wrap_result(const op_entry *entry, PyObject *result, const op_call *call)
+wrap_result(const op_entry *entry, PyObject *result, const op_call *call,
+            PyObject *const *moved)
 {
     if (PyTuple_Check(result) || PyList_Check(result))
-        return wrap_all(entry, result, call);
+        return wrap_all(entry, result, call, moved);
     if (entry->result_count == 1)
-        return wrap(entry, 0, result, call);
+        return wrap(entry, 0, result, call, moved);
     PyErr_Format(PyExc_SystemError, "operator %U: the rule has %d results, not one",
                  call->op->name, entry->result_count);
     Py_DECREF(result);
@@ -332,7 +338,7 @@ op_run(op_entry *entry, const op_call *call, PyObject *out)
     if (result != NULL && out == NULL && moved.arrays != NULL && !call->op->copies)
         close_views(result, call, moved.arrays);
     if (result != NULL && out == NULL)
-        result = wrap_result(entry, result, call);
+        result = wrap_result(entry, result, call, moved.arrays);
     if (result != NULL && out == NULL)
         result = tape_result(call, entry, moved.arrays, result);
     if (moved.arrays != NULL)

@@ -345,7 +345,7 @@ places_apart(PyObject *Py_UNUSED(module), PyObject *tensor)
     Py_ssize_t count = found == NULL ? 0 : PyTuple_GET_SIZE(found);
     PyObject *made = found == NULL ? NULL : PyTuple_New(count);
     for (Py_ssize_t k = 0; made != NULL && k < count; k++)
-        ext_put(&made, k, ext_tensor(Py_NewRef(PyTuple_GET_ITEM(found, k))));
+        ext_put(&made, k, ext_tensor((PyObject *)in_order(PyTuple_GET_ITEM(found, k))));
     Py_XDECREF(found);
     return made;
 }

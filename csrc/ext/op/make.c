@@ -78,15 +78,13 @@ has_large(const op_maker *m)
     bool large = false;
     for (int k = 0; k < m->entry->operand_count && !large && rank >= 0; k++) {
         const LayoutObject *from = m->entry->operands[k].from;
-        large =
-            from != NULL &&
-            op_is_large(from->layout->dtype == DT_FLOAT16, dt_layout_bytes_at(from->layout, rank));
+        large = from != NULL && op_is_large(from->layout->dtype == DT_FLOAT16,
+                                            dt_layout_bytes_at(from->layout, rank));
     }
     for (int k = 0; k < m->entry->result_count && !large && rank >= 0; k++) {
         const LayoutObject *layout = m->entry->results[k].layout;
-        large = layout != NULL &&
-                op_is_large(layout->layout->dtype == DT_FLOAT16,
-                            dt_layout_bytes_at(layout->layout, rank));
+        large = layout != NULL && op_is_large(layout->layout->dtype == DT_FLOAT16,
+                                              dt_layout_bytes_at(layout->layout, rank));
     }
     return large;
 }
@@ -113,6 +111,8 @@ make(op_maker *m)
         hold_layouts(m);
     } else if (failed == 0) {
         m->entry->result_count = dt_rule_results(m->rule->rule);
+        m->entry->elementwise =
+            dt_rule_elementwise(m->rule->rule) && !op_says(call->op, "in_rows");
         failed = op_place(m, dtypes);
     }
     if (failed == 0 && m->entry->traced)

@@ -267,6 +267,7 @@ struct op_entry {
     bool outside; /* this rank is not in the mesh, or nobody is: nothing is computed */
     bool solo;    /* no DTensor among the operands: Tensors come out */
     bool ufunc;   /* the kernel is a ufunc: it writes into out= itself */
+    bool elementwise; /* as far as its rule says: dt_rule_elementwise */
     bool geometric; /* the kernel is a method of arrays or the like, with one operand */
     op_view *view;  /* of its last call, or NULL */
     PyObject *gradient; /* what ext/tape keeps of such calls, or NULL */
@@ -384,7 +385,8 @@ PyObject *op_keywords(const op_call *call);
 /* Whether an attribute of the operator is True: `broadcasts_out`, where NumPy broadcasts
  * what it gives into `out=`, as all ufuncs do; `casts_out`, where NumPy casts it to the
  * dtype of `out=` whatever that is, which the operator's function then gets; `exact_out`,
- * where NumPy does not cast it. */
+ * where NumPy does not cast it; `in_rows`, where PyTorch gives elementwise results in C
+ * order, too. */
 bool op_says(const OperatorObject *op, const char *name);
 /* Calls the kernel on one-element arrays, or (`whole`) on arrays of the global shapes
  * that take no memory. */

@@ -48,8 +48,12 @@ capture(journey *j, const stop *s)
             if (input->requires_grad &&
                 tape_accumulate(input, Py_NewRef(s->grads[edge.output])) < 0)
                 return -1;
-        } else
-            Py_XSETREF(j->found[i], Py_NewRef(s->grads[edge.output]));
+        } else {
+            PyObject *grad = tape_in_order(s->grads[edge.output], input);
+            if (grad == NULL)
+                return -1;
+            Py_XSETREF(j->found[i], grad);
+        }
     }
     return 0;
 }

@@ -196,14 +196,43 @@ settled(PyObject *grad, TensorObject *leaf)
     return moved;
 }
 
+/* Whether the elements of a gradient are in the order of its leaf's in memory, or in C
+ * order: then it has the views that PyTorch's has. */
+static bool
+is_ordered(PyArrayObject *grad, TensorObject *leaf)
+{
+    PyArrayObject *array = (PyArrayObject *)leaf->array;
+    return PyArray_IS_C_CONTIGUOUS(grad) || !ext_is_torch((PyObject *)leaf) ||
+           (PyArray_NDIM(grad) == PyArray_NDIM(array) &&
+            PyArray_CompareLists(PyArray_STRIDES(grad), PyArray_STRIDES(array),
+                                 PyArray_NDIM(grad)));
+}
+
 static PyObject *
-own_copy(PyObject *grad)
+copy_of(PyObject *grad, PyArrayObject *held)
+{
+    PyObject *array = held == NULL ? NULL : ext_array_copy(held);
+    return ext_tensor_like(array, grad);
+}
+
+PyObject *
+tape_in_order(PyObject *grad, TensorObject *input)
+{
+    PyArrayObject *array = (PyArrayObject *)((TensorObject *)grad)->array;
+    bool recorded = !tape_off && ((TensorObject *)grad)->requires_grad;
+    if (PyArray_IS_C_CONTIGUOUS(array) || recorded || !ext_is_torch((PyObject *)input))
+        return Py_NewRef(grad);
+    PyObject *copy = copy_of(grad, ext_local(grad));
+    return ext_like_dialect(copy, grad);
+}
+
+static PyObject *
+own_copy(PyObject *grad, TensorObject *leaf)
 {
     PyArrayObject *held = ext_local(grad); /* which nobody is to compute any more */
-    if (held != NULL && is_sole(grad) && is_dense(grad))
+    if (held != NULL && is_sole(grad) && is_dense(grad) && is_ordered(held, leaf))
         return grad;
-    PyObject *array = held == NULL ? NULL : ext_array_copy(held);
-    PyObject *copy = ext_tensor_like(array, grad);
+    PyObject *copy = copy_of(grad, held);
     Py_DECREF(grad);
     return copy;
 }
@@ -232,7 +261,7 @@ tape_accumulate(TensorObject *leaf, PyObject *grad)
     if (leaf->grad != NULL)
         return add_to(leaf, grad);
     if (tape_off || !((TensorObject *)grad)->requires_grad)
-        grad = own_copy(grad);
+        grad = own_copy(grad, leaf);
     else
         Py_SETREF(grad, PyObject_CallMethod(grad, "copy", NULL)); /* recorded */
     leaf->grad = ext_like_dialect(grad, (PyObject *)leaf);        /* it is new */

@@ -200,6 +200,9 @@ PyObject *tape_fit_all(NodeObject *node, PyObject *results, const bool *sent);
 PyObject *tape_add(PyObject *a, PyObject *b, bool in_place);
 /* Adds to the `grad` of a leaf; steals it. */
 int tape_accumulate(TensorObject *leaf, PyObject *grad);
+/* A gradient that is given to the user; a copy where it lacks views that PyTorch's has: a
+ * new reference. */
+PyObject *tape_in_order(PyObject *grad, TensorObject *input);
 
 /* --- border.c: where arrays become DTensors, move, and come back --- */
 

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from dtensor.ops.methods.torch import contiguous
+
 __all__ = ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
 
 
@@ -120,4 +122,5 @@ def channel_shuffle(input: Any, groups: int) -> Any:
             f"{channels} channels and {groups} groups."
         )
     x = np.reshape(input, (count, groups, channels // groups, *rest))
-    return np.reshape(np.swapaxes(x, 1, 2), (count, channels, *rest))
+    turned = contiguous(np.swapaxes(x, 1, 2))
+    return np.reshape(turned, (count, channels, *rest))

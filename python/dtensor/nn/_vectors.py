@@ -103,4 +103,5 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         num_classes = most + 1 if num_classes == -1 else num_classes
         if most >= num_classes:
             raise RuntimeError("Class values must be smaller than num_classes.")
-    return astype(equal(tensor[..., None], np.arange(num_classes)), np.int64)
+    found = equal(tensor[..., None], np.arange(num_classes))
+    return astype(found, np.int64, order="C")

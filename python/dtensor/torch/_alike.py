@@ -8,13 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
-from dtensor import _C, ops
+from dtensor import _C, ops as _ops
 from dtensor._core import device as _device
 from dtensor.random import Generator
 from dtensor.torch._create import filler
+from dtensor.torch._rows import order_of
 from dtensor.torch._types import numpy_dtype, takes
 
+ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
+
 __all__ = [
+    "clone",
     "empty_like",
     "full_like",
     "ones_like",
@@ -55,9 +59,15 @@ def _like(
         if make.value is not None and not _device.is_meta(made):
             filler(make.value)(made)
     else:
-        made = make.function(x, dtype=numpy_dtype(dtype))
+        order = order_of(x, memory_format)
+        made = make.function(x, dtype=numpy_dtype(dtype), order=order)
     made = _C.into_torch(made)
     return made.requires_grad_() if requires_grad else made
+
+
+def clone(input: Any, *, memory_format: Any = None) -> Any:
+    """Return a copy with memory of its own, in the same layout."""
+    return ops.copy(input, order_of(input, memory_format))
 
 
 def _is_row(x: Any) -> bool:
@@ -104,8 +114,8 @@ def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
         if made is not None:
             return made
 
-    def make(x: Any, dtype: npt.DTypeLike | None = None) -> Any:
-        return ops.full_like(x, fill_value, dtype=dtype)
+    def make(x: Any, dtype: npt.DTypeLike | None = None, order: Any = "K") -> Any:
+        return ops.full_like(x, fill_value, dtype=dtype, order=order)
 
     return _like(_Make(make, fill_value), input, **options)
 

@@ -16,6 +16,7 @@ from dtensor._core import device as _device
 from dtensor.ops.random import arrays as _random
 from dtensor.random import Generator, default_generator
 from dtensor.torch._promotion import bare, dtype_of_list, listed
+from dtensor.torch._rows import in_rows
 from dtensor.torch._steps import spaced, spaced_floats
 from dtensor.torch._types import numpy_dtype, takes
 
@@ -394,7 +395,6 @@ def normal(
     if size is None:
         made = _random.normal(mean, std, generator=generator, **options)
         of = mean if isinstance(mean, _C.Tensor) else std
-        if isinstance(of, _C.Tensor) and made.dtype != of.dtype:
-            made = ops.astype(made, numpy_dtype(of.dtype))
-        return _C.into_torch(made)
+        made = ops.astype(made, numpy_dtype(of.dtype), copy=False)
+        return in_rows(_C.into_torch(made))
     return _new((size,), lambda x: x.normal_(mean, std, generator=generator), **options)

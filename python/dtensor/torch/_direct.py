@@ -299,7 +299,9 @@ def _cat(tensors: Any, dim: int = 0) -> Maybe:
     if len({x.dtype for x in tensors}) > 1 or len({x.ndim for x in tensors}) > 1:
         return None
     found = _concatenate.__wrapped__(tensors, dim)
-    return found if isinstance(found, tuple) else None
+    if not isinstance(found, tuple) or type(dim) is not int:
+        return None
+    return found[0], call(_C.joined, tensors, dim, False), tensors[0].dtype
 
 
 _view_method: Any = METHODS["view"]

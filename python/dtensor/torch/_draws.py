@@ -12,6 +12,7 @@ from dtensor import ops as _ops
 from dtensor.autograd import is_grad_enabled, no_grad
 from dtensor.torch._alike import rand_like, randn_like
 from dtensor.torch._pointwise import cast
+from dtensor.torch._rows import in_rows
 from dtensor.torch._special import digamma
 from dtensor.torch._types import torch_dtype
 
@@ -173,7 +174,7 @@ def poisson(input: Any, generator: Any = None) -> Any:
         if bool(ops.any(left < 0)):
             raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
         found = _poisson(left, generator)
-    return _constant(found, input)
+    return in_rows(_constant(found, input))
 
 
 def _poisson(left: Any, generator: Any) -> Any:

@@ -51,7 +51,7 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
 
 
 def _set(input: Any, dim: int, index: Any, value: Any) -> Any:
-    out = ops.copy(input)
+    out = ops.copy(input, "C")
     dim = normalize_axis_index(dim, input.ndim)
     ops.setitem(out, (ALL,) * dim + (index,), value)
     return out
@@ -112,7 +112,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
         If there are fewer of them.
     """
     shape = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
-    out = ops.copy(ops.broadcast_to(input, shape))
+    out = ops.copy(ops.broadcast_to(input, shape), "C")
     mask = ops.broadcast_to(mask, shape)
     count = int(ops.count_nonzero(mask))
     values = ops.ravel(source)

@@ -10,6 +10,7 @@ from dtensor.ops.linalg.triangle import written_diagonal
 from dtensor.torch import _reduce
 from dtensor.torch._pointwise import floating
 from dtensor.torch._returned import TYPES
+from dtensor.torch._rows import in_rows
 from dtensor.torch._types import keeps, numpy_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -195,7 +196,7 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Any:  # noqa: N803
     if B.ndim == 1 or tuple(B.shape) == tuple(A.shape[:-1]):
         return linalg.solve(ops.swapaxes(A, -2, -1), B)
     found = linalg.solve(ops.swapaxes(A, -2, -1), ops.swapaxes(B, -2, -1))
-    return ops.swapaxes(found, -2, -1)
+    return in_rows(ops.swapaxes(found, -2, -1))
 
 
 def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> Any:  # noqa: N803

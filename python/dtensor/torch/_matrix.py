@@ -14,6 +14,7 @@ from dtensor.torch import _reduce
 from dtensor.torch._pointwise import cast_alike, floating
 from dtensor.torch._promotion import promote_types
 from dtensor.torch._returned import TYPES, Triangular, typed
+from dtensor.torch._rows import in_rows
 from dtensor.torch._types import numpy_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -125,7 +126,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
         zeros = [ops.zeros_like(input.detach(), shape=(*lead, k, k)) for k in (m, n)]
         return TYPES["svd"]((zeros[0], values, zeros[1]))
     u, s, vh = linalg.svd(input, full_matrices=not some)
-    return TYPES["svd"]((u, s, adjoint(vh)))
+    return TYPES["svd"]((u, s, in_rows(adjoint(vh))))
 
 
 def matrix_exp(input: Any) -> Any:
@@ -236,7 +237,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     rest = tuple(d for d in range(input.ndim) if d != dim % input.ndim)
     norm = linalg.vector_norm(input, ord=p, axis=rest, keepdims=True)
     factor = ops.where(ops.greater(norm, maxnorm), maxnorm / (norm + 1e-7), 1.0)
-    return input * ops.astype(factor, np.dtype(input.dtype))
+    return in_rows(input * ops.astype(factor, np.dtype(input.dtype)))
 
 
 # --- matrices of vectors --------------------------------------------------------------

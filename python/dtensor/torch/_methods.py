@@ -38,7 +38,9 @@ from dtensor.torch import (
     _special,
     _spectra,
 )
+from dtensor.torch._alike import clone
 from dtensor.torch._attributes import ATTRIBUTES, QUESTIONS, WHOLE
+from dtensor.torch._dtypes import contiguous_format
 from dtensor.torch._in_place import (
     IN_PLACE,
     abs_,
@@ -49,6 +51,7 @@ from dtensor.torch._in_place import (
     turns,
 )
 from dtensor.torch._print import formatted, text_of
+from dtensor.torch._rows import in_rows
 from dtensor.torch._types import numpy_dtype, takes
 
 __all__ = ["TABLE", "install"]
@@ -113,7 +116,7 @@ def _named(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _casts(dtype: str) -> Callable[..., Any]:
     def cast(self: Any, memory_format: Any = None) -> Any:
-        return to(self, dtype)
+        return to(self, dtype, memory_format=memory_format)
 
     cast.__doc__ = f"Return the tensor in {dtype}."
     return cast
@@ -160,7 +163,9 @@ def to(self: Any, *args: Any, **options: Any) -> Any:
                 "module.to_empty(device=), or torch.empty_like(x, device=)"
             )
         return _device.empty_like(self, numpy_dtype(dtype), "meta")
-    return METHODS["to"](self, dtype=numpy_dtype(dtype or self.dtype), copy=copy)
+    made = METHODS["to"](self, dtype=numpy_dtype(dtype or self.dtype), copy=copy)
+    rows = options.get("memory_format") is contiguous_format
+    return in_rows(made) if rows else made
 
 
 def _is_dtype(name: str) -> bool:
@@ -295,7 +300,7 @@ def _new(name: str) -> Callable[..., Any]:
         for ignored in ("device", "layout", "pin_memory"):
             options.pop(ignored, None)
         options["dtype"] = numpy_dtype(options.get("dtype"))
-        made = _C.into_torch(METHODS[name](self, *size, **options))
+        made = _C.into_torch(in_rows(METHODS[name](self, *size, **options)))
         return made.requires_grad_() if requires_grad else made
 
     new.__doc__ = METHODS[name].__doc__
@@ -323,12 +328,10 @@ TABLE: dict[str, Any] = {
 TABLE |= {name: _named(getattr(_reduce, name)) for name in SAME[_reduce]}
 TABLE |= {name: _named(TABLE[name]) for name in "cumprod cumsum logsumexp".split()}
 TABLE |= {n: METHODS[n] for n in _edges.NAMES if n in METHODS and n not in TABLE}
+TABLE |= {"broadcast_to": METHODS["expand"], "conj_physical": ops.conj}
 TABLE |= {
-    "broadcast_to": METHODS["expand"],
-    "conj_physical": ops.conj,
-    "unfold": unfold,
+    f.__name__: f for f in (clone, flip, permute, repeat, split, tile, unfold, view)
 }
-TABLE |= {f.__name__: f for f in (flip, permute, repeat, split, tile, view)}
 TABLE |= {"split_with_sizes": split}
 _edges.mend(TABLE)
 TABLE |= {name: rename(name, _casts(dtype)) for name, dtype in CASTS.items()}

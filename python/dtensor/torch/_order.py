@@ -12,6 +12,7 @@ from dtensor import ops as _ops
 from dtensor.ops._make.step import one_step
 from dtensor.torch._reduce import at, summed
 from dtensor.torch._returned import TYPES, Picked
+from dtensor.torch._rows import in_rows
 from dtensor.torch._types import keeps, numpy_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -98,7 +99,7 @@ def _picked(
     """Return what is at a place of a dim that is sorted by `order`."""
     index = [slice(None)] * input.ndim
     index[dim] = slice(place, place + 1)
-    return at(name, input, ops.getitem(order, tuple(index)), dim, keepdim)
+    return at(name, input, in_rows(ops.getitem(order, tuple(index))), dim, keepdim)
 
 
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -196,7 +197,7 @@ def _running(name: str, ufunc: np.ufunc, input: Any, dim: int) -> Picked:
     if np.dtype(input.dtype).kind == "f":  # what follows a NaN is NaN
         picked = ops.logical_or(picked, ops.isnan(input.detach()))
     here = ops.where(picked, place, 0)
-    index = np.maximum.accumulate(here, axis=dim)
+    index = in_rows(np.maximum.accumulate(here, axis=dim))
     found: Picked = at(name, input, index, dim)
     return found
 

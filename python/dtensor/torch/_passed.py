@@ -6,11 +6,12 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from dtensor import ops as _ops
+from dtensor import _C, ops as _ops
 from dtensor._core.dtype import CASTS, dtype_of
 from dtensor.ops._make.copies import astype
 from dtensor.ops._make.direct import Maybe, passed
-from dtensor.ops._make.operator import METHODS, Operand
+from dtensor.ops._make.elementwise import broadcast
+from dtensor.ops._make.operator import METHODS, Operand, call
 from dtensor.ops._make.reduction import MISSING, reduced_axes
 from dtensor.ops._make.words import Answer
 from dtensor.ops.elementwise import pointwise, powers
@@ -63,7 +64,7 @@ def _pow(input: Any, exponent: Any) -> Maybe:
         return None
     if isinstance(input, Operand) and input.dtype is None:
         floats = exponent.dtype is not None and exponent.dtype.kind in "fc"
-        return passed(_pointwise._power, input, exponent) if floats else None
+        return passed(_pointwise._of_number, input, exponent) if floats else None
     if not _keeps_dtype(input, exponent):
         return None
     if input.dtype.kind in "ui":
@@ -131,21 +132,25 @@ def _to(input: Any, dtype: Any) -> Maybe:
     return _cast(input, np.dtype(numpy_dtype(dtype))) if known else None
 
 
-@row("clone")
+@row("clone", ops.copy)
 def _clone(input: Any) -> Maybe:
-    return passed(ops.copy, input)
+    if not isinstance(input, Operand):
+        return None
+    return broadcast([input], "any"), call(_C.copied, input), input.dtype
 
 
 # --- shapes ---------------------------------------------------------------------------
 
 
-@row("stack")
-def _stack(tensors: Any, dim: Any = MISSING) -> Maybe:
+@row("stack", ops.stack)
+def _stack(tensors: Any, dim: Any = 0) -> Maybe:
     arrays = isinstance(tensors, list | tuple) and len(tensors) > 0
     if not arrays or not all(isinstance(x, Operand) for x in tensors):
         return None
-    same = len({x.dtype for x in tensors}) == 1
-    return passed(ops.stack, tensors, dim) if same else None
+    if len({x.dtype for x in tensors}) > 1 or type(dim) is not int:
+        return None
+    found = ops.stack.__wrapped__(tensors, dim)
+    return found[0], call(_C.joined, tensors, dim, True), tensors[0].dtype
 
 
 @row("squeeze", ops.squeeze)

@@ -62,6 +62,8 @@ FUNCTIONS["neg"] = FUNCTIONS["negative"] = promoted(pointwise.negative, np.negat
 _add = promoted(pointwise.add, np.add)
 _divide = promoted(pointwise.divide, np.divide, floats=True)
 _power = promoted(pointwise._power, np.power)
+_of_number = promoted(pointwise._power, np.power)  # the base
+_of_number.in_rows = True
 _raised = promoted(pointwise.float_power, np.float_power, floats=True)
 globals().update(FUNCTIONS)
 
@@ -173,6 +175,7 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
     """
     input, exponent = bare(input), bare(exponent)
     to = dtype_for([input, exponent])
+    power = _power if hasattr(input, "dtype") else _of_number
     if to.kind == "b":
         if hasattr(exponent, "dtype"):
             raise RuntimeError(
@@ -183,7 +186,7 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
         if not hasattr(exponent, "dtype") and exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         input = cast(np.asarray(input) if not hasattr(input, "dtype") else input, to)
-        return _power(input, exponent, **options)
+        return power(input, exponent, **options)
     if getattr(input, "dtype", None) == to:
         told = (type(exponent), exponent) in powers.EXPONENTS
         if is_plain(to, exponent) and (to.kind == "V" or not told):
@@ -191,7 +194,7 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
         if to.kind == "V":
             return _power(input, exponent, **options)
         return powers.raised(input, _number_as(exponent, to), **options)
-    return _power(input, exponent, **options)
+    return power(input, exponent, **options)
 
 
 def positive(input: Any) -> Any:

@@ -34,7 +34,6 @@ ceil = _ops.ceil
 clamp = clip = _ops.clamp
 clamp_max = _ops.METHODS["clamp_max"]
 clamp_min = _ops.METHODS["clamp_min"]
-clone = _ops.METHODS["clone"]
 conj = conj_physical = _ops.conj
 copysign = _ops.copysign
 cos = _ops.cos

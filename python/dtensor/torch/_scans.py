@@ -12,6 +12,7 @@ from dtensor.torch._alike import rand_like
 from dtensor.torch._pointwise import FUNCTIONS, floating
 from dtensor.torch._reduce import summed
 from dtensor.torch._returned import TYPES
+from dtensor.torch._rows import in_rows
 from dtensor.torch._scatter import scatter_reduce
 from dtensor.torch._shape import searchsorted
 from dtensor.torch._types import Size, keeps, numpy_dtype, takes
@@ -210,7 +211,7 @@ def logcumsumexp(input: Any, dim: int) -> Any:
         part = ops.getitem(x, (..., slice(0, length - step)))
         x = logaddexp(x, ops.pad(part, width, constant_values=-np.inf))
         step *= 2
-    return ops.moveaxis(x, -1, dim) if input.ndim else x
+    return in_rows(ops.moveaxis(x, -1, dim)) if input.ndim else x
 
 
 def diff(
@@ -245,7 +246,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -
     pairs = ops.getitem(y, (..., slice(1, None))) + ops.getitem(y, (..., slice(0, -1)))
     if x is not None:
         dx = ops.diff(x if x.ndim == 1 else ops.moveaxis(x, dim, -1), axis=-1)
-    return ops.moveaxis(ops.cumsum(pairs * dx / 2, axis=-1), -1, dim)
+    return in_rows(ops.moveaxis(ops.cumsum(pairs * dx / 2, axis=-1), -1, dim))
 
 
 def gradient(
@@ -262,7 +263,8 @@ def gradient(
         edge_order=edge_order,
         **axes,
     )
-    return tuple(found) if isinstance(found, tuple | list) else (found,)
+    found = found if isinstance(found, tuple | list) else (found,)
+    return tuple(map(in_rows, found))
 
 
 def index_reduce(

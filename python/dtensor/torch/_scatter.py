@@ -83,7 +83,7 @@ def scatter(
     """
     src = value if src is None else src
     if 0 in index.shape:
-        return ops.copy(input)
+        return ops.copy(input, "C")
     if reduce is not None:
         if not hasattr(src, "shape"):
             src = ops.full_like(index, src, dtype=np.dtype(input.dtype))
@@ -93,7 +93,7 @@ def scatter(
     else:
         dim = _checked("scatter", input, dim, index, src)
         values = _window(src, index.shape)
-    out = ops.copy(input)
+    out = ops.copy(input, "C")
     if index.shape:
         lengths = [n if d != dim else input.shape[d] for d, n in enumerate(index.shape)]
         window = _window(out, lengths)
@@ -107,7 +107,7 @@ def scatter(
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """Return the input with elements of `src` added, where `index` says along a dim."""
     if 0 in index.shape:
-        return ops.copy(input)
+        return ops.copy(input, "C")
     dim = _checked("scatter_add", input, dim, index, src)
     src = _window(src, index.shape)
     lengths = [n if d != dim else input.shape[d] for d, n in enumerate(index.shape)]
@@ -139,7 +139,7 @@ def scatter_reduce(
         Whether the elements of `input` count, too.
     """
     if 0 in index.shape:
-        return ops.copy(input)
+        return ops.copy(input, "C")
     if reduce in ("sum", "add", "mean"):
         base = input if include_self else _without(input, dim, index)
         total = scatter_add(base, dim, index, src)
@@ -165,7 +165,7 @@ def scatter_reduce(
         return _picked(input, dim, index, src, reduce, include_self)
     values = ops.ravel(_window(src, index.shape))
     ufunc = _REDUCE[reduce]
-    out = ops.copy(input)
+    out = ops.copy(input, "C")
     if not include_self:
         start = {"prod": 1, "amax": _least(input), "amin": _most(input)}[reduce]
         out = scatter(out, dim, index, start)

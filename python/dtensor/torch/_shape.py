@@ -12,6 +12,7 @@ from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops.linalg.triangle import written_diagonal
 from dtensor.torch._pointwise import cast_alike
 from dtensor.torch._reduce import summed
+from dtensor.torch._rows import in_rows
 from dtensor.torch._types import keeps
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -241,7 +242,7 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
 
     With `as_tuple`, one tensor for each dim, as in NumPy.
     """
-    return ops.nonzero(input) if as_tuple else ops.argwhere(input)
+    return tuple(map(in_rows, ops.nonzero(input))) if as_tuple else ops.argwhere(input)
 
 
 def take(input: Any, index: Any) -> Any:

@@ -25,6 +25,7 @@ __all__ = [
     "make",
     "move",
     "move_all",
+    "ordered",
     "number_of",
     "other_dim",
     "parts_of",
@@ -164,6 +165,11 @@ def key_of(layout: _C.Layout) -> tuple[Any, ...]:
 def local(x: _C.DTensor) -> Array:
     """Return this rank's array itself, to be read or written."""
     return np.asarray(x.to_local().detach())
+
+
+def ordered(part: Array, *of: Any) -> Array:
+    """Return a new array in C order if it is made of a tensor in PyTorch's dialect."""
+    return np.asarray(part, order="C") if any(map(_C.is_torch, of)) else part
 
 
 def make(array: npt.ArrayLike, layout: _C.Layout) -> _C.DTensor:

@@ -24,6 +24,7 @@ from dtensor.ops._make.parts import (
     move,
     values_of,
 )
+from dtensor.ops.index.ordered import taken
 from dtensor.ops.index.pick import (
     Picked,
     everywhere,
@@ -187,7 +188,7 @@ def _in_order(
     place = [k for k, key in enumerate(index) if key is not ...][dim]
     wanted = from_zero(index[place], x.shape[dim])
     index[place] = find(x.layout, dim, wanted)[0]
-    return make(local(x)[tuple(index)], layout)
+    return make(taken(local(x), tuple(index), _C.is_torch(x)), layout)
 
 
 # --- in any order ---------------------------------------------------------------------

@@ -24,6 +24,7 @@ from dtensor.ops._make.parts import (
 from dtensor.ops._make.reduction import OPS
 from dtensor.ops._make.routes import part_number
 from dtensor.ops.index.fetched import fetched, fetches
+from dtensor.ops.index.ordered import taken
 
 __all__ = [
     "Picked",
@@ -104,7 +105,7 @@ def _found(x: _C.DTensor, dim: int, index: Array, counts: Array) -> _C.DTensor:
     part = part_number(x.layout, dim)
     start, _ = (parts_of(x.layout, dim) or ())[part]
     own = index[slice(*cuts[dim][part : part + 2])] - start
-    return make(local(x)[(ALL,) * dim + (own,)], layout)
+    return make(taken(local(x), (ALL,) * dim + (own,), _C.is_torch(x)), layout)
 
 
 def owners(
@@ -215,7 +216,7 @@ def masked(x: _C.DTensor, mask: Array | _C.DTensor, dim: int) -> _C.DTensor:
     x, chosen = with_mask("getitem", x, mask, dim, layout)
     if not inside(layout):
         return make((), selection(layout, dim, mask, x.dtype, 0))
-    part = local(x)[(ALL,) * dim + (chosen,)]
+    part = taken(local(x), (ALL,) * dim + (chosen,), _C.is_torch(x))
     return make(part, selection(layout, dim, mask, x.dtype, part.shape[dim]))
 
 

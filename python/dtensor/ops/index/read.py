@@ -11,6 +11,7 @@ from dtensor.ops._make.parts import local, make
 from dtensor.ops._make.step import one_step
 from dtensor.ops.index.basic import basic, entries, is_copied, keys_of, view_of, whole
 from dtensor.ops.index.gradient import back
+from dtensor.ops.index.ordered import taken
 from dtensor.ops.index.pairs import picked
 from dtensor.ops.index.pick import masked
 from dtensor.ops.index.terms import (
@@ -98,7 +99,12 @@ getitem.vjp(back)
 def _any(x: Any, index: Any) -> Any:
     """Return ``x[index]`` for every index."""
     if not isinstance(x, _C.DTensor):
-        return _C.as_tensor(np.asarray(x.detach())[whole(index)])
+        array, index = np.asarray(x.detach()), whole(index)
+        if isinstance(index, tuple):
+            return _C.as_tensor(taken(array, index, _C.is_torch(x)))
+        found = array[index]
+        in_rows = found.flags.c_contiguous or not _C.is_torch(x)
+        return _C.as_tensor(found if in_rows else np.asarray(found, order="C"))
     terms = parse("getitem", x.shape, x.dtype, index)
     if not any(isinstance(t, Pick | Mask) for t in terms):
         view = basic(x, [t for t in terms if isinstance(t, Span | At | New)])

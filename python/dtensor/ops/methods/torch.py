@@ -222,9 +222,14 @@ def masked_fill(self: Any, mask: Any, value: Any) -> Any:
         If the value is of another kind, as 0.5 among integers.
     """
     result = functions.where(_mask(mask), value, self)
-    if result.dtype == self.dtype:
-        return result
-    return functions.astype(result, self.dtype, casting="same_kind")
+    if result.dtype != self.dtype:
+        result = functions.astype(result, self.dtype, casting="same_kind")
+    if isinstance(result, _C.DTensor) or not result.is_contiguous():
+        return contiguous(result)
+    return result
+
+
+masked_fill.in_rows = True
 
 
 @method

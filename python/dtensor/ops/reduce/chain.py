@@ -16,7 +16,7 @@ from dtensor._core.device import is_meta
 from dtensor.ops._make.blocks import stacked
 from dtensor.ops._make.composite import settled, within
 from dtensor.ops._make.fallback import without_gradient
-from dtensor.ops._make.parts import inside, local, make, move, move_all
+from dtensor.ops._make.parts import inside, local, make, move, move_all, ordered
 from dtensor.ops._make.routes import part_number, ranges_of
 from dtensor.ops.index.read import getitem
 from dtensor.ops.shape.borders import resized
@@ -92,7 +92,7 @@ def _joined(
     if some:
         before = function.reduce(totals[some], axis=0, dtype=to.dtype)
         part = function(np.expand_dims(before, dim), part, dtype=to.dtype)
-    return make(part, to)
+    return make(ordered(part, x), to)
 
 
 def _totals(
@@ -143,7 +143,7 @@ def chained(
             both = np.concatenate([carry, part], dim)
             both = function.accumulate(both, axis=dim, dtype=to.dtype)
             part = both[(*key, slice(1, None))]
-    return make(part, to) if here else _blank(x, to)
+    return make(ordered(part, x), to) if here else _blank(x, to)
 
 
 def _blank(x: _C.DTensor, layout: _C.Layout) -> _C.DTensor:

@@ -19,7 +19,7 @@ from dtensor.ops._make.copies import copy
 from dtensor.ops._make.elementwise import anywhere, conjugated
 from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.operator import Operand, call, letters, operator
-from dtensor.ops._make.parts import alone, inside, local, make, move, positions
+from dtensor.ops._make.parts import alone, inside, local, make, move, ordered, positions
 from dtensor.ops._make.reduction import (
     DTypeLike,
     kind_of,
@@ -144,7 +144,8 @@ def _parts_scanned(
     if alone(to) and not is_meta(x):
         part = np.flip(local(x), axis) if backwards else local(x)
         part = function.accumulate(part, axis=axis, dtype=wide)
-        return make(np.flip(part, axis) if backwards else part, to)
+        part = np.flip(part, axis) if backwards else part
+        return make(ordered(part, x), to)
     if inside(to) and not is_meta(x):
         part = np.flip(local(x), axis) if backwards else local(x)
         total = np.expand_dims(_total(function, part, axis, wide), 0)
@@ -166,7 +167,7 @@ def _parts_scanned(
             total = _total(function, local(moved)[before], 0, wide)
             part = function(part, np.expand_dims(total, axis), out=part)
         part = np.flip(part, axis) if backwards else part
-    return make(part, to)
+    return make(ordered(part, x), to)
 
 
 def _total(function: np.ufunc, rows: Array, axis: int, dtype: np.dtype[Any]) -> Any:

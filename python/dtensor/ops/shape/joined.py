@@ -25,6 +25,7 @@ from dtensor.ops._make.parts import (
     local,
     make,
     move_all,
+    ordered,
     parts_of,
     plain,
 )
@@ -192,4 +193,5 @@ def joined(name: str, arrays: Sequence[Any], dim: int, to: _C.Layout) -> _C.DTen
         local(x) if isinstance(x, _C.DTensor) else x[key_of(window)]
         for x, window in zip(wholes, windows, strict=True)
     ]
-    return make(np.concatenate(parts, dim, dtype=to.dtype, casting="unsafe"), to)
+    part = np.concatenate(parts, dim, dtype=to.dtype, casting="unsafe")
+    return make(ordered(part, *arrays), to)
