@@ -144,7 +144,7 @@ def _where_of(input: Operand, condition: Any, other: Any) -> Maybe:
 
 
 def _axes(x: Operand, dim: Dims) -> tuple[int, ...]:
-    return reduced_axes(dims_of(dim), x.ndim)
+    return reduced_axes(dims_of(dim, x.ndim), x.ndim)
 
 
 def _of_sum(
@@ -156,7 +156,7 @@ def _of_sum(
 @row("sum", ops.sum, _of_sum)
 def _sum(input: Operand, dim: Dims = None, keepdim: bool = False) -> Answer:
     found: Answer = ops.sum.__wrapped__(
-        input, dims_of(dim), summed(input), None, keepdim
+        input, dims_of(dim, input.ndim), summed(input), None, keepdim
     )
     made = total_call(input, SUM, _axes(input, dim), keepdim)
     return found if made is None else (found[0], made, input.dtype)
@@ -196,7 +196,7 @@ def _of_amax(
 def _amax(name: str, base: Any) -> None:
     @row(name, base, _of_amax)
     def ask(input: Operand, dim: Dims = (), keepdim: bool = False) -> Answer:
-        found: Answer = base.__wrapped__(input, dims_of(dim), None, keepdim)
+        found: Answer = base.__wrapped__(input, dims_of(dim, input.ndim), None, keepdim)
         return found
 
 
@@ -209,7 +209,7 @@ def _tests(name: str, base: Any) -> None:
     def ask(input: Operand, dim: Dims = None, keepdim: bool = False) -> Maybe:
         if input.dtype == np.uint8:
             return None
-        found: Answer = base.__wrapped__(input, dims_of(dim), None, keepdim)
+        found: Answer = base.__wrapped__(input, dims_of(dim, input.ndim), None, keepdim)
         return found
 
 

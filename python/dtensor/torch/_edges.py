@@ -263,9 +263,10 @@ def writes(function: Function) -> Function:
 # --- the tables -----------------------------------------------------------------------
 
 LIFTED = """
-    cosine_similarity cummax cummin cumprod cumsum index_add index_copy index_fill
-    index_reduce index_select kthvalue log_softmax logsumexp max min mode
-    multilabel_margin_loss multi_margin_loss nanmedian norm prelu scatter scatter_add
+    cosine_similarity count_nonzero cummax cummin cumprod cumsum flip gumbel_softmax
+    index_add index_copy index_fill index_reduce index_select kthvalue log_softmax
+    logcumsumexp logsumexp max min mode moveaxis movedim multilabel_margin_loss
+    multi_margin_loss nanmedian norm normalize prelu scatter scatter_add
     scatter_reduce softmax softmin sort argsort topk unfold
 """
 FLOATS = """

@@ -43,7 +43,7 @@ def _vector_norm(input: Any, p: Any, dim: Any, keepdim: Any) -> Maybe:
     order = _order(p)
     if order is None or not _is_plain(input) or not input.ndim:
         return None
-    axes = reduced_axes(dims_of(dim), input.ndim)
+    axes = reduced_axes(dims_of(dim, input.ndim), input.ndim)
     kernel = total_call(input, order, axes, keepdim)
     if kernel is None:
         return None
@@ -52,7 +52,7 @@ def _vector_norm(input: Any, p: Any, dim: Any, keepdim: Any) -> Maybe:
 
 
 def _of_norm(grad: Any, out: Any, input: Any, p: Any, dim: Any, keepdim: Any) -> Any:
-    axes = reduced_axes(dims_of(dim), input.ndim)
+    axes = reduced_axes(dims_of(dim, input.ndim), input.ndim)
     if _order(p) == 1:
         return restored(grad, axes, keepdim) * ops.sign(input)
     share = ops.where(ops.equal(out, 0), 0, grad / ops.where(ops.equal(out, 0), 1, out))
@@ -117,7 +117,7 @@ def _pair(name: str, root: bool, of_base: Any) -> None:
         unbiased: bool = True,
         keepdim: bool = False,
     ) -> Any:
-        axes = reduced_axes(dims_of(dim), input.ndim)
+        axes = reduced_axes(dims_of(dim, input.ndim), input.ndim)
         count = math.prod(input.shape[d] for d in axes)
         options = axes, None, None, float(unbiased), keepdim
         return of_base(grad[0], out[0], input, *options) + spread(
@@ -131,10 +131,12 @@ def _pair(name: str, root: bool, of_base: Any) -> None:
         floats = isinstance(input, Operand) and input.dtype.kind == "f"
         if not floats or isinstance(dim, bool) or not input.ndim:
             return None
-        found = spread_row(root, input, dims_of(dim), float(unbiased), keepdim)
+        found = spread_row(
+            root, input, dims_of(dim, input.ndim), float(unbiased), keepdim
+        )
         if found is None or not _is_plain(input):
             return None
-        axes = reduced_axes(dims_of(dim), input.ndim)
+        axes = reduced_axes(dims_of(dim, input.ndim), input.ndim)
         names = letters(input.ndim, whole=axes)
         after = kept(names, axes, keepdim)
         count = math.prod(input.shape[d] for d in axes)

@@ -245,7 +245,7 @@ def _spread(name: str, root: bool, of_base: Any) -> None:
         unbiased: bool = True,
         keepdim: bool = False,
     ) -> Any:
-        axes = dims_of(dim)
+        axes = dims_of(dim, input.ndim)
         return of_base(grad, out, input, axes, None, None, float(unbiased), keepdim)
 
     @row(name, ops.sum, back)
@@ -255,7 +255,9 @@ def _spread(name: str, root: bool, of_base: Any) -> None:
         floats = isinstance(input, Operand) and input.dtype.kind == "f"
         if not floats or isinstance(dim, bool):
             return None
-        return spread_row(root, input, dims_of(dim), float(unbiased), keepdim)
+        return spread_row(
+            root, input, dims_of(dim, input.ndim), float(unbiased), keepdim
+        )
 
 
 _spread("var", False, of_var)

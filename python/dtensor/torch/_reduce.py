@@ -59,11 +59,12 @@ def check_floating(input: Any, what: str) -> None:
         )
 
 
-def dims_of(dim: Dims) -> Any:
-    """Return dims for NumPy: in PyTorch an empty list means all of them."""
-    if dim is None or isinstance(dim, SupportsIndex):
-        return dim
-    return tuple(dim) or None
+def dims_of(dim: Dims, ndim: int) -> Any:
+    """Return dims for NumPy: in PyTorch an empty list means all of them, and a tensor
+    without dims has dim 0."""
+    one = dim is None or isinstance(dim, SupportsIndex)
+    dims = dim if one else tuple(dim) or None
+    return None if ndim == 0 and dims in (0, -1, (0,), (-1,)) else dims
 
 
 def sum(
@@ -75,7 +76,7 @@ def sum(
 ) -> Any:
     """Return the sum of the elements, of integers and booleans as int64."""
     dtype = summed(input, dtype)
-    return ops.sum(input, axis=dims_of(dim), dtype=dtype, keepdims=keepdim)
+    return ops.sum(input, axis=dims_of(dim, input.ndim), dtype=dtype, keepdims=keepdim)
 
 
 def nansum(
@@ -87,7 +88,9 @@ def nansum(
 ) -> Any:
     """Return the sum of the elements that are not NaN."""
     dtype = summed(input, dtype)
-    return ops.nansum(input, axis=dims_of(dim), dtype=dtype, keepdims=keepdim)
+    return ops.nansum(
+        input, axis=dims_of(dim, input.ndim), dtype=dtype, keepdims=keepdim
+    )
 
 
 def mean(
@@ -107,7 +110,7 @@ def mean(
     if dtype is None:
         check_floating(input, "mean(): could not infer output dtype. Input dtype")
     dtype = numpy_dtype(dtype)
-    return ops.mean(input, axis=dims_of(dim), dtype=dtype, keepdims=keepdim)
+    return ops.mean(input, axis=dims_of(dim, input.ndim), dtype=dtype, keepdims=keepdim)
 
 
 def nanmean(
@@ -119,7 +122,9 @@ def nanmean(
 ) -> Any:
     """Return the mean of the elements that are not NaN."""
     dtype = numpy_dtype(dtype)
-    return ops.nanmean(input, axis=dims_of(dim), dtype=dtype, keepdims=keepdim)
+    return ops.nanmean(
+        input, axis=dims_of(dim, input.ndim), dtype=dtype, keepdims=keepdim
+    )
 
 
 def prod(
@@ -136,12 +141,12 @@ def prod(
 
 def all(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
     """Return whether all elements are true."""
-    return ops.all(input, axis=dims_of(dim), keepdims=keepdim)
+    return ops.all(input, axis=dims_of(dim, input.ndim), keepdims=keepdim)
 
 
 def any(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
     """Return whether any element is true."""
-    return ops.any(input, axis=dims_of(dim), keepdims=keepdim)
+    return ops.any(input, axis=dims_of(dim, input.ndim), keepdims=keepdim)
 
 
 def norm(
@@ -154,10 +159,12 @@ def norm(
     """Return the vector norm of the elements."""
     input = input if dtype is None else ops.astype(input, numpy_dtype(dtype))
     if p == "nuc":
-        axes = (-2, -1) if dim is None else dims_of(dim)
+        axes = (-2, -1) if dim is None else dims_of(dim, input.ndim)
         return linalg.norm(input, "nuc", axes, keepdim)
     order = 2 if p in ("fro", None) else p
-    return linalg.vector_norm(input, ord=order, axis=dims_of(dim), keepdims=keepdim)
+    return linalg.vector_norm(
+        input, ord=order, axis=dims_of(dim, input.ndim), keepdims=keepdim
+    )
 
 
 # --- spread ---------------------------------------------------------------------------
@@ -175,7 +182,9 @@ def _spread(
         dim, unbiased = None, dim
     given = float(unbiased) if correction is None else correction
     check_floating(input, "std and var: the input's dtype")
-    return function(input, axis=dims_of(dim), correction=given, keepdims=keepdim)
+    return function(
+        input, axis=dims_of(dim, input.ndim), correction=given, keepdims=keepdim
+    )
 
 
 def var(
@@ -248,7 +257,8 @@ def quantile(
     interpolation: str = "linear",
 ) -> Any:
     """Return the `q`-th quantile of the elements."""
-    return ops.quantile(input, q, axis=dim, keepdims=keepdim, method=interpolation)
+    axis = dims_of(dim, input.ndim)
+    return ops.quantile(input, q, axis=axis, keepdims=keepdim, method=interpolation)
 
 
 # --- extremes -------------------------------------------------------------------------
@@ -256,12 +266,12 @@ def quantile(
 
 def amax(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
     """Return the greatest elements; equal ones share the gradient."""
-    return ops.amax(input, axis=dims_of(dim), keepdims=keepdim)
+    return ops.amax(input, axis=dims_of(dim, input.ndim), keepdims=keepdim)
 
 
 def amin(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
     """Return the smallest elements; equal ones share the gradient."""
-    return ops.amin(input, axis=dims_of(dim), keepdims=keepdim)
+    return ops.amin(input, axis=dims_of(dim, input.ndim), keepdims=keepdim)
 
 
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Extremes:

@@ -10,7 +10,7 @@ from dtensor import _C, Replicate, ops as _ops
 from dtensor.torch import _create
 from dtensor.torch._alike import rand_like
 from dtensor.torch._pointwise import FUNCTIONS, floating
-from dtensor.torch._reduce import summed
+from dtensor.torch._reduce import dims_of, summed
 from dtensor.torch._returned import TYPES
 from dtensor.torch._rows import in_rows
 from dtensor.torch._scatter import scatter_reduce
@@ -110,7 +110,8 @@ def nanquantile(
     interpolation: str = "linear",
 ) -> Any:
     """Return the `q`-th quantile of the elements that are not NaN."""
-    return ops.nanquantile(input, q, axis=dim, keepdims=keepdim, method=interpolation)
+    axis = dims_of(dim, input.ndim)
+    return ops.nanquantile(input, q, axis=axis, keepdims=keepdim, method=interpolation)
 
 
 @keeps
