@@ -251,6 +251,12 @@ def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
     return _mapped("apply_", callable, self, ())
 
 
+def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
+    """Set the diagonal to one number, and return this tensor."""
+    ops.fill_diagonal(self, fill_value, wrap)
+    return self
+
+
 def map_(self: Any, other: Any, callable: Callable[[Any, Any], Any]) -> Any:
     """Replace each element of this rank by a function of it and of one of `other`.
 
@@ -339,6 +345,7 @@ TABLE: dict[str, Any] = {
         as_strided_scatter,
         cauchy_,
         fill_,
+        fill_diagonal_,
         geometric_,
         is_contiguous,
         is_set_to,

@@ -307,12 +307,6 @@ def _new(name: str) -> Callable[..., Any]:
     return new
 
 
-def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
-    """Set the diagonal to one number, and return this tensor."""
-    ops.fill_diagonal(self, fill_value, wrap)
-    return self
-
-
 def rename(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a function the name of the method that it is."""
     if getattr(function, "__name__", name) in ("<lambda>", "cast", "new"):
@@ -352,7 +346,6 @@ TABLE |= {
     function.__name__: function
     for function in (
         cuda,
-        fill_diagonal_,
         new_tensor,
         sum_to_size,
         to,
