@@ -11,8 +11,8 @@ import numpy as np
 from dtensor import linalg as _linalg, ops as _ops
 from dtensor.ops.linalg.indefinite import cholesky_info, ldl, ldl_whole
 from dtensor.torch import _lu
+from dtensor.torch._cast import floating
 from dtensor.torch._errors import LinAlgError
-from dtensor.torch._pointwise import floating
 from dtensor.torch._returned import TYPES
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports

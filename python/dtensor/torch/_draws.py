@@ -11,7 +11,7 @@ import numpy as np
 from dtensor import ops as _ops
 from dtensor.autograd import is_grad_enabled, no_grad
 from dtensor.torch._alike import rand_like, randn_like
-from dtensor.torch._pointwise import cast
+from dtensor.torch._cast import cast
 from dtensor.torch._rows import in_rows
 from dtensor.torch._special import digamma
 from dtensor.torch._types import torch_dtype

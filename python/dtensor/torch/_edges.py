@@ -12,7 +12,7 @@ import numpy as np
 
 from dtensor import _C, ops as _ops
 from dtensor.nn import functional as F
-from dtensor.torch._pointwise import cast, cast_alike, floating
+from dtensor.torch._cast import cast, cast_alike, floating
 from dtensor.torch._promotion import can_cast
 from dtensor.torch._returned import Struct, written
 from dtensor.torch._types import keeps

@@ -13,8 +13,8 @@ from dtensor import ops as _ops
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import composite
 from dtensor.ops.index.gradient import added, along
+from dtensor.torch._cast import cast
 from dtensor.torch._indexing import with_masks
-from dtensor.torch._pointwise import cast
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 ALL = slice(None)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from dtensor import linalg as _linalg, ops as _ops
 from dtensor.ops.linalg.triangle import written_diagonal
 from dtensor.torch import _reduce
-from dtensor.torch._pointwise import floating
+from dtensor.torch._cast import floating
 from dtensor.torch._returned import TYPES
 from dtensor.torch._rows import in_rows
 from dtensor.torch._types import keeps, numpy_dtype

@@ -6,7 +6,7 @@ import numpy as np
 
 from dtensor import _C, linalg as _linalg, ops as _ops
 from dtensor.ops.linalg.pivoted import factored, permuted
-from dtensor.torch._pointwise import cast, floating
+from dtensor.torch._cast import cast, floating
 from dtensor.torch._returned import TYPES
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports

@@ -11,7 +11,7 @@ from dtensor import linalg as _linalg, ops as _ops
 from dtensor.nn import functional
 from dtensor.ops._make.composite import composite
 from dtensor.torch import _reduce
-from dtensor.torch._pointwise import cast_alike, floating
+from dtensor.torch._cast import cast_alike, floating
 from dtensor.torch._promotion import promote_types
 from dtensor.torch._returned import TYPES, Triangular, typed
 from dtensor.torch._rows import in_rows

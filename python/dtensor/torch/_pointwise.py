@@ -12,13 +12,20 @@ from dtensor import _C, ops as _ops
 from dtensor.ops._make.halves import is_half
 from dtensor.ops.elementwise import pointwise, powers
 from dtensor.torch import _logs
+from dtensor.torch._cast import (
+    FLOAT32,
+    cast,
+    cast_alike,
+    floating,
+    floats_alike,
+    number_as,
+    rounded_once,
+)
 from dtensor.torch._powers import by_number, is_plain
-from dtensor.torch._promotion import bare, default_dtype, dtype_for, promoted
-from dtensor.torch._types import numpy_dtype, torch_dtype
+from dtensor.torch._promotion import bare, dtype_for, promoted
+from dtensor.torch._types import torch_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
-
-FLOAT32 = np.dtype(np.float32)
 
 # PyTorch's name -> NumPy's ufunc
 COMMON = {
@@ -129,14 +136,6 @@ def _scaled(
     return cast(function(x, mul(cast(other, wide), alpha), **options), dtype)
 
 
-def rounded_once(compute: Callable[..., Any], *xs: Any) -> Any:
-    """Return what several steps give; for tensors of 16 bits they are in float32."""
-    dtype = dtype_for(xs)
-    if not is_half(dtype):
-        return compute(*xs)
-    return cast(compute(*(cast(x, FLOAT32) for x in xs)), dtype)
-
-
 subtract = sub
 
 
@@ -193,7 +192,7 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
             return by_number(input, exponent, **options)
         if to.kind == "V":
             return _power(input, exponent, **options)
-        return powers.raised(input, _number_as(exponent, to), **options)
+        return powers.raised(input, number_as(exponent, to), **options)
     return power(input, exponent, **options)
 
 
@@ -254,41 +253,12 @@ for _made in (_logaddexp, _heaviside):
     FUNCTIONS[_made.__name__] = globals()[_made.__name__] = _made
 
 
-def _number_as(x: Any, to: Any) -> Any:
-    """Return a tensor in a dtype; Python's numbers as they are."""
-    return cast(x, to) if hasattr(x, "dtype") else x
-
-
 def float_power(input: Any, exponent: Any) -> Any:
     """Raise to a power, in float64 or complex128."""
     if isinstance(input, _C.Tensor) and is_plain(np.dtype(float), exponent):
         if input.dtype.kind != "c":
             return by_number(cast(input, np.float64), float(exponent))
     return ops.float_power(input, exponent)
-
-
-# --- one dtype for several ------------------------------------------------------------
-
-
-def cast(x: Any, to: Any) -> Any:
-    """Return a tensor in a dtype; a Python number as an array without dims."""
-    if not hasattr(x, "dtype"):
-        return np.asarray(x, to)
-    return x if x.dtype == to else ops.astype(x, numpy_dtype(to))
-
-
-def cast_alike(*xs: Any) -> tuple[Any, ...]:
-    """Return tensors in the dtype that PyTorch promotes them to; None stays."""
-    to = dtype_for([x for x in xs if x is not None])
-    return tuple(x if x is None else _number_as(x, to) for x in xs)
-
-
-def floats_alike(*xs: Any) -> tuple[Any, ...]:
-    """Return tensors and numbers in the dtype that PyTorch promotes them to; integers
-    and booleans in the default floating-point dtype."""
-    to = dtype_for(xs)
-    to = default_dtype() if to.kind in "bui" else to
-    return tuple(cast(x, to) for x in map(bare, xs))
 
 
 def clamp(input: Any, min: Any = None, max: Any = None, **options: Any) -> Any:
@@ -348,11 +318,6 @@ def angle(input: Any) -> Any:
 
 
 # --- of floating-point numbers --------------------------------------------------------
-
-
-def floating(x: Any) -> Any:
-    """Return a tensor; integers and booleans in the default floating-point dtype."""
-    return cast(x, default_dtype()) if x.dtype.kind in "bui" else x
 
 
 def _of_floats(function: Callable[..., Any], text: str) -> Callable[..., Any]:

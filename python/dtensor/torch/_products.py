@@ -8,7 +8,7 @@ import numpy as np
 from dtensor import ops as _ops
 from dtensor._C import Operator, Tensor
 from dtensor.ops._make.autocast import narrowed as _narrowed
-from dtensor.torch._pointwise import cast_alike as _cast_alike, rounded_once
+from dtensor.torch._cast import cast_alike as _cast_alike, rounded_once
 from dtensor.torch._types import torch_dtype as _torch_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports

@@ -62,8 +62,9 @@ def check_floating(input: Any, what: str) -> None:
 def dims_of(dim: Dims, ndim: int) -> Any:
     """Return dims for NumPy: in PyTorch an empty list means all of them, and a tensor
     without dims has dim 0."""
-    one = dim is None or isinstance(dim, SupportsIndex)
-    dims = dim if one else tuple(dim) or None
+    dims: Any = dim
+    if dim is not None and not isinstance(dim, SupportsIndex):
+        dims = tuple(dim) or None
     return None if ndim == 0 and dims in (0, -1, (0,), (-1,)) else dims
 
 

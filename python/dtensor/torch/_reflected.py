@@ -7,7 +7,7 @@ import numpy as np
 from dtensor import linalg as _linalg, ops as _ops
 from dtensor.ops.linalg.indefinite import reflectors
 from dtensor.torch._alike import randn_like
-from dtensor.torch._pointwise import floating
+from dtensor.torch._cast import floating
 from dtensor.torch._returned import TYPES
 from dtensor.torch._types import keeps
 

@@ -9,7 +9,8 @@ import numpy as np
 from dtensor import _C, Replicate, ops as _ops
 from dtensor.torch import _create
 from dtensor.torch._alike import rand_like
-from dtensor.torch._pointwise import FUNCTIONS, floating
+from dtensor.torch._cast import floating
+from dtensor.torch._pointwise import FUNCTIONS
 from dtensor.torch._reduce import dims_of, summed
 from dtensor.torch._returned import TYPES
 from dtensor.torch._rows import in_rows

@@ -10,7 +10,7 @@ from dtensor import ops as _ops
 from dtensor._C import Tensor
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops.linalg.triangle import written_diagonal
-from dtensor.torch._pointwise import cast_alike
+from dtensor.torch._cast import cast_alike
 from dtensor.torch._reduce import summed
 from dtensor.torch._rows import in_rows
 from dtensor.torch._types import keeps

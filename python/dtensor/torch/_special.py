@@ -7,7 +7,7 @@ import numpy as np
 
 from dtensor import ops as _ops
 from dtensor.ops.elementwise import gamma
-from dtensor.torch._pointwise import cast, floating
+from dtensor.torch._cast import cast, floating
 from dtensor.torch._types import numpy_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports

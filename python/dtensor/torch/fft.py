@@ -12,8 +12,8 @@ from dtensor import ops as _ops
 from dtensor._C import Tensor
 from dtensor.ops.linalg import fft as _fft
 from dtensor.torch import _edges, _errors
+from dtensor.torch._cast import floating
 from dtensor.torch._create import in_order
-from dtensor.torch._pointwise import floating
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 

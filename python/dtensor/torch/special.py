@@ -12,7 +12,7 @@ from typing import Any
 from dtensor import _C, ops as _ops
 from dtensor.ops.elementwise.special import SLOPES, SPECIAL
 from dtensor.torch import _edges, _errors, _logs, _order, _pointwise, _same, _special
-from dtensor.torch._pointwise import floating, floats_alike
+from dtensor.torch._cast import floating, floats_alike
 from dtensor.torch._promotion import default_dtype, dtype_for
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
