@@ -210,3 +210,28 @@ def test_a_product_of_float16_with_the_number_0_is_that_of_numpy(ranks):
     ]
     arrays = [np.array([[INF, 1], [1, NAN], [1, 1]], "e"), np.array([INF, 1, 2], "e")]
     check_all(ranks, calls, arrays)
+
+
+# --- replacements, and axes -----------------------------------------------------------
+
+REPLACED = [np.array([[2]]), [2], np.array([[[1.5]]]), np.array([1, 2]), 2, [[1, 2, 3]]]
+
+
+@pytest.mark.parametrize("value", REPLACED, ids=repr)
+def test_a_replacement_is_copied_into_the_array(ranks, value):
+    calls = [
+        lambda x: np.nan_to_num(x, nan=value),
+        lambda x: np.nan_to_num(x, posinf=value, neginf=value),
+    ]
+    arrays = [np.array([1, NAN, INF, -INF]), np.array([[1, NAN], [-INF, 2]], "f")]
+    check_all(ranks, calls, [*arrays, np.array([3, 4])])
+
+
+REDUCING = [np.sum, np.max, np.mean, np.var, np.any, np.argmax, np.nanmin, np.nanstd]
+REDUCING += [np.ptp, np.cumsum, np.average, np.add.reduce, np.hypot.accumulate]
+
+
+@pytest.mark.parametrize("axis", [True, False, (True,), (0, False), [0], [0, 1]])
+def test_bools_and_lists_are_axes_where_numpy_says_so(ranks, axis):
+    calls = [lambda x, call=call: call(x, axis=axis) for call in REDUCING]
+    check_all(ranks, calls, [np.arange(6.0).reshape(3, 2)])

@@ -9,7 +9,7 @@ from numpy.lib import array_utils
 
 from dtensor import _C
 
-__all__ = ["normalize_axis_index", "normalize_axis_tuple"]
+__all__ = ["checked_axis", "normalize_axis_index", "normalize_axis_tuple"]
 
 T = TypeVar("T")
 
@@ -24,6 +24,17 @@ def _checked(normalize: Callable[..., T], axis: Any, ndim: int, *more: Any) -> T
         return normalize(axis, ndim, *more)
     except OverflowError:
         raise _AxisOverflowError(axis, ndim) from None
+
+
+def checked_axis(axis: Any) -> Any:
+    """Return `axis`; refuse bools in it, and lists, as reductions and scans of NumPy's
+    do, whose axes are integers. Others of its functions take True for 1."""
+    if type(axis) is list and all(isinstance(dim, int) for dim in axis):
+        # (A tuple that holds arrays has become a list.)
+        raise TypeError("'list' object cannot be interpreted as an integer")
+    if any(isinstance(dim, bool) for dim in (axis if type(axis) is tuple else [axis])):
+        raise TypeError("an integer is required for the axis")
+    return axis
 
 
 def normalize_axis_index(axis: int, ndim: int, msg_prefix: str | None = None) -> int:

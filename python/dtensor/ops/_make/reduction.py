@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core.dtype import dtype_of
-from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops._make.axes import checked_axis, normalize_axis_index
 from dtensor.ops._make.elementwise import check_constant
 from dtensor.ops._make.halves import in_float32, is_half
 from dtensor.ops._make.operator import Operand, Part, Rule, axes_of, call, letters
@@ -111,6 +111,7 @@ def partial_rows(kind: Kind | None, masks: int = 0) -> str | None:
 
 def reduced_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """Return the dims that are reduced; NumPy accepts axis 0 and -1 for 0-d arrays."""
+    axis = checked_axis(axis)
     if ndim == 0 and axis in (0, -1):
         return ()
     if isinstance(axis, tuple | list):

@@ -157,7 +157,27 @@ def nan_to_num(
     The three replacements may be arrays. Without `copy`, `x` itself is changed, and
     returned."""
     into = {} if copy or not hasattr(x, "dtype") else {"out": x}
+    nan, posinf, neginf = (_beside(value, x) for value in (nan, posinf, neginf))
     return as_numbers(x, nan, posinf, neginf, **into)
+
+
+def _beside(value: Any, x: Any) -> Any:
+    """Return a replacement without the dims of length 1 that it has before those of
+    `x`, into which NumPy copies it."""
+    if isinstance(value, list | tuple):
+        value = np.asarray(value)
+    if not getattr(value, "ndim", 0):
+        return value
+    if hasattr(x, "dtype") and x.dtype.kind in "biu":
+        return None  # integers are what they are
+    shape, before = np.shape(x), max(0, value.ndim - np.ndim(x))
+    own = value.shape[before:]
+    if {*value.shape[:before]} - {1} or np.broadcast_shapes(own, shape) != shape:
+        raise ValueError(
+            f"could not broadcast input array from shape {tuple(value.shape)} into "
+            f"shape {tuple(shape)}"
+        )
+    return value.reshape(own) if before else value
 
 
 def _bfloat16_to_num(

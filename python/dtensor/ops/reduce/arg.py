@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core.device import is_meta
-from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops._make.axes import checked_axis, normalize_axis_index
 from dtensor.ops._make.blocks import stacked
 from dtensor.ops._make.composite import composite, settled
 from dtensor.ops._make.direct import Maybe, in_front, is_cut
@@ -88,6 +88,7 @@ def _of_part(
 
 
 def _arg(function: Callable[..., Any], x: Any, axis: int | None, keepdims: bool) -> Any:
+    axis = checked_axis(axis)
     if axis is not None and x.ndim:
         axis = normalize_axis_index(axis, x.ndim)
     axes = range(x.ndim) if axis is None else (axis,)

@@ -168,9 +168,9 @@ def _is_recorded(a: Any) -> bool:
 def _may_be_nan(initial: Any, dtype: np.dtype[Any]) -> Any:
     """Return False for an initial value that is no NaN, or that NumPy refuses, and
     otherwise whether it is one: of a DTensor, which may be pending, another one."""
-    kind = np.asarray(initial).dtype.kind if np.isscalar(initial) else ""
-    kind = initial.dtype.kind if isinstance(initial, Operand) else kind
-    if kind not in "fc" or np.ndim(initial) or (kind == "c" and dtype.kind != "c"):
+    known = initial if hasattr(initial, "dtype") else np.asarray(initial)
+    kinds = "fc" if dtype.kind == "c" else "f"
+    if known.ndim or known.dtype.kind not in kinds:
         return False
     found = isnan(initial)
     return found if isinstance(found, _C.Tensor) else bool(found)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core.device import is_meta
-from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops._make.axes import checked_axis, normalize_axis_index
 from dtensor.ops._make.blocks import stacked
 from dtensor.ops._make.composite import as_dtype, settled, within
 from dtensor.ops._make.copies import copy
@@ -73,6 +73,7 @@ def scan(
     functions other than sums and products, make the dim whole."""
     if x.ndim == 0:
         raise TypeError("cannot accumulate on a scalar")
+    axis = checked_axis(axis)
     out = out[0] if isinstance(out, tuple) else out
     into = None if out is None else out.dtype
     result = _scanned(function, x, axis, loop_dtype(function, x.dtype, dtype, into))

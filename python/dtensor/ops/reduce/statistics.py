@@ -22,7 +22,14 @@ from dtensor.ops._make.composite import (
 from dtensor.ops._make.direct import in_front
 from dtensor.ops._make.elementwise import anywhere, broadcast
 from dtensor.ops._make.halves import is_half
-from dtensor.ops._make.operator import Operand, call, implements, method, operator
+from dtensor.ops._make.operator import (
+    Operand,
+    axes_of,
+    call,
+    implements,
+    method,
+    operator,
+)
 from dtensor.ops._make.out import as_floats, widened
 from dtensor.ops._make.reduction import MISSING, Axis, DTypeLike, reduced_axes
 from dtensor.ops._make.words import Answer
@@ -290,7 +297,7 @@ def average(
         If the shape of the weights fits neither `a` nor the axes.
     """
     a = array_of(a)
-    axes = reduced_axes(axis, a.ndim)
+    axes = axes_of(axis, a.ndim) if a.ndim else reduced_axes(axis, 0)
     if weights is None:
         result = mean(a, axes, keepdims=keepdims)
         if result.size == 0:
