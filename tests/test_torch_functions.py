@@ -119,3 +119,31 @@ def test_elements_of_dtensors_are_mapped_where_they_are(ranks):
     for first, second in ranks(body):
         assert first == [[1, 12], [21, 32], [41, 52]]
         assert second == [[3, 15], [23, 35], [43, 55]]
+
+
+def test_complex_numbers_have_no_order(ranks):
+    def body():
+        x = torch.tensor([[1 + 2j, 3j], [1, 2]])
+        for z in (x, distribute_tensor(x, line(), [Shard(0)])):
+            for name in ("argmax", "argmin"):
+                for call in (
+                    lambda z=z, name=name: getattr(torch, name)(z),
+                    lambda z=z, name=name: getattr(torch, name)(z, 1, True),
+                    lambda z=z, name=name: getattr(z, name)(dim=0),
+                ):
+                    with pytest.raises(RuntimeError, match="support complex input$"):
+                        call()
+            for name in ("amax", "amin"):
+                with pytest.raises(NotImplementedError, match="'ComplexFloat'"):
+                    getattr(z, name)(0)
+        assert np.argmax(np.asarray(x)) == 3 and np.argmax(x) == 3
+
+    ranks(body)
+
+
+def test_empty_complex_tensors_are_refused_for_being_complex():
+    for z in (torch.zeros(0, dtype=torch.complex64), torch.tensor(1j)):
+        with pytest.raises(
+            RuntimeError, match=r"^argmax\(\): does not support complex"
+        ):
+            torch.argmax(z)

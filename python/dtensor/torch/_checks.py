@@ -297,6 +297,8 @@ def _elements(name: str, input: Any, *args: Any, **options: Any) -> None:
 
 @of("argmax argmin")
 def _some(name: str, input: Any, dim: Any = None, *args: Any, **options: Any) -> None:
+    if kind(input) == "c":
+        raise RuntimeError(f"{name}(): does not support complex input")
     if dim is None and isinstance(input, Tensor) and 0 in input.shape:
         raise IndexError(
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0."

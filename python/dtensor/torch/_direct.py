@@ -195,7 +195,9 @@ def _of_amax(
 
 def _amax(name: str, base: Any) -> None:
     @row(name, base, _of_amax)
-    def ask(input: Operand, dim: Dims = (), keepdim: bool = False) -> Answer:
+    def ask(input: Operand, dim: Dims = (), keepdim: bool = False) -> Maybe:
+        if input.dtype.kind == "c":
+            return None
         found: Answer = base.__wrapped__(input, dims_of(dim, input.ndim), None, keepdim)
         return found
 
@@ -223,7 +225,9 @@ def _arg(name: str, function: Callable[..., Any], base: Any) -> None:
     @row(name, base)
     def ask(input: Operand, dim: int | None = None, keepdim: bool = False) -> Maybe:
         axes = _axes(input, dim)
-        if 0 in input.shape or not input.ndim or is_cut(input, axes):
+        if input.dtype.kind == "c" or 0 in input.shape or not input.ndim:
+            return None
+        if is_cut(input, axes):
             return None
         axis = axes[0] if isinstance(dim, int) else dim
         found: Answer = _whole.__wrapped__(input, function, axis, keepdim)
