@@ -106,6 +106,26 @@ terms_are_counted(void)
 }
 
 static void
+rules_of_single_elements_are_known(void)
+{
+    static const struct {
+        const char *text;
+        bool elementwise;
+    } CASES[] = {{"...->...", true},   {"...,...->...,...", true},
+                 {"ab,ab->ab", true},  {"a'b->a'b", true},
+                 {"->", true},         {"aB->aB", false},
+                 {"ab->ba", false},    {"ab->a", false},
+                 {"ab,b->ab", false},  {"a->a[1:2]", false},
+                 {"3a->3a", false},    {"*a->3a", false},
+                 {"...a->...", false}, {"(ab)c->abc", false}};
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+        dt_rule *rule = parsed(CASES[k].text, NULL);
+        CHECK(dt_rule_elementwise(rule) == CASES[k].elementwise);
+        dt_rule_free(rule);
+    }
+}
+
+static void
 what_is_no_rule_is_rejected_with_its_place(void)
 {
     rejects("", NULL, "column 1: '->' is missing");
@@ -291,7 +311,8 @@ a_rule_may_have_a_thousand_operands(void)
     free(text);
 }
 
-DT_MAIN(TEST(terms_are_counted), TEST(what_is_no_rule_is_rejected_with_its_place),
+DT_MAIN(TEST(terms_are_counted), TEST(rules_of_single_elements_are_known),
+        TEST(what_is_no_rule_is_rejected_with_its_place),
         TEST(what_is_no_partial_row_is_rejected), TEST(partial_rows_are_read),
         TEST(results_get_the_shapes_of_their_words),
         TEST(dimensions_are_broadcast_as_numpy_does),
