@@ -89,6 +89,18 @@ def test_lines_beside_short_dims_are_numpys(ranks, all_long):
     ranks(body)
 
 
+@pytest.mark.parametrize("length", [37, 120])
+def test_long_lines_of_narrow_numbers_have_numpys_dtypes(ranks, all_long, length):
+    def body():
+        for dtype in ("b", "B", "h", "H", "?", "e"):
+            array = np.arange(length).astype(dtype)
+            x, whole = placed(array, line(), [Shard(0)])
+            for fn in (*LINES, *GRIDS):
+                check(fn(x), fn(whole), np.abs(whole.astype("d")).sum() + 1)
+
+    ranks(body)
+
+
 def test_gradients_of_long_lines_are_those_of_whole_ones(ranks, all_long):
     def body():
         mesh = line()

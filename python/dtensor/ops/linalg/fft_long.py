@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops._make.composite import as_dtype
 from dtensor.ops._make.created import made
 from dtensor.ops._make.operator import Operand, Part, call, letters, operator
 from dtensor.ops._make.parts import positions
@@ -142,7 +143,7 @@ def _as_convolution(x: Any, dim: int, norm: str | None, pair: Pair, sign: int) -
     """Transform a dim of any length: 2 j k = j^2 + k^2 - (k - j)^2."""
     n = x.shape[dim]
     points = 1 << (2 * n - 2).bit_length()
-    dtype = np.result_type(x.dtype, np.complex64)
+    dtype = np.fft.fft(np.ones(1, x.dtype)).dtype
 
     def chirp(k: Array, sign: int) -> Array:
         return _unit(k * k % (2 * n), 2 * n, sign, dtype)
@@ -221,6 +222,7 @@ def in_steps(kernel: Kernel, fft: Kernel, ifft: Kernel) -> Kernel:
         dim = normalize_axis_index(axis, a.ndim)
         doubles = kernel in (np.fft.irfft, np.fft.hfft)
         points = 2 * (a.shape[dim] - 1) if doubles else a.shape[dim]
-        return kind(a, points if n is None else index(n), dim, norm)
+        found = kind(a, points if n is None else index(n), dim, norm)
+        return as_dtype(found, kernel(np.ones(2, a.dtype)).dtype)
 
     return transform
