@@ -176,6 +176,15 @@ def test_matrices_of_whole_numbers_are_factored(ranks):
     ranks(body)
 
 
+def test_solutions_have_the_dtype_of_numpys_linalg(ranks):
+    def body():
+        for left, right in (("f", "b"), ("F", "h"), ("f", "?"), ("b", "F"), ("F", "d")):
+            a, b = (9 * values(20, 20)).astype(left), (9 * values(20, 3)).astype(right)
+            is_near(la.solve(placed(a, line(), S0), b), la.solve(a, b), la.cond(a))
+
+    ranks(body)
+
+
 def test_graded_matrices_are_solved_as_well_as_by_lapack(ranks):
     def body():
         a = values(40, 40) * 10.0 ** np.linspace(-9, 9, 40)

@@ -157,6 +157,23 @@ def test_factors_of_matrices_without_full_rank_are_orthonormal(ranks, rank):
     ranks(body)
 
 
+def test_least_squares_have_the_dtype_of_numpys_linalg(ranks):
+    def body():
+        for left, right in (("f", "b"), ("F", "h"), ("b", "f"), ("?", "F"), ("F", "d")):
+            for shape in ((53, 4), (4, 53)):
+                a = (9 * values(shape)).astype(left)
+                b = (9 * values(shape[:1])).astype(right)
+                got = la.lstsq(placed(a, line(), Shard(0)), b)
+                want = la.lstsq(a, b)
+                near(got[0], want[0], la.norm(b))
+                near(got[1], want[1], 1 + la.norm(b) ** 2)
+                near(got[3], want[3], la.norm(a.astype("D")))
+        with pytest.raises(TypeError, match="float16 is unsupported in linalg"):
+            la.lstsq(placed(values((53, 4)), line(), Shard(0)), np.ones(53, "e"))
+
+    ranks(body)
+
+
 def test_parts_with_fewer_rows_than_columns_and_none_are_factored(ranks):
     def body():
         world = _world.current()

@@ -5,14 +5,20 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from dtensor.ops._make.composite import array_of, composite
+from dtensor.ops._make.composite import array_of, as_dtype, composite
 from dtensor.ops._make.operator import Operand, call, implements, operator
 from dtensor.ops._make.parts import number_of
 from dtensor.ops._make.recorded import recorded
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg.adjoint import adjoint
 from dtensor.ops.linalg.gradient import of_least_squares
-from dtensor.ops.linalg.tall_parts import Factors, by_rows, is_tall, is_wide
+from dtensor.ops.linalg.tall_parts import (
+    Factors,
+    by_rows,
+    common_dtype,
+    is_tall,
+    is_wide,
+)
 
 __all__ = ["lstsq"]
 
@@ -94,6 +100,8 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
             )
     if a.shape[0] != b.shape[0]:
         raise LinAlgError("Incompatible dimensions")
+    dtype = common_dtype(a, b)
+    a, b = as_dtype(a, dtype), as_dtype(b, dtype)
     m, n = a.shape
     if rcond is None:
         rcond = max(m, n) * float(np.finfo(float).eps)  # NumPy's, of any dtype

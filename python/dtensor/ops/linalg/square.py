@@ -23,7 +23,7 @@ from dtensor.ops.linalg.householder import Reflections
 from dtensor.ops.linalg.inverse import Inverse
 from dtensor.ops.linalg.lu import LU
 from dtensor.ops.linalg.panels import divided, less_product
-from dtensor.ops.linalg.tall_parts import by_rows
+from dtensor.ops.linalg.tall_parts import by_rows, common_dtype
 
 __all__ = ["cholesky", "det", "inv", "qr", "raise_if", "slogdet", "solve"]
 
@@ -142,7 +142,7 @@ def solve(a: Any, b: Any) -> Any:
     """Return the solution: of several right sides its columns are cut, of one it is on
     every rank."""
     b = settled("solve", on_mesh(b, a.device_mesh))
-    dtype = inexact(a.dtype, b.dtype)
+    dtype = common_dtype(a, b)
     a, b = by_rows("solve", as_dtype(a, dtype)), as_dtype(b, dtype)
     one = b.ndim == 1
     right: Any = np.reshape(b, (-1, 1)) if one else b

@@ -20,7 +20,7 @@ from dtensor.ops._make.kernel import inexact
 from dtensor.ops._make.operator import Operand
 from dtensor.ops._make.parts import inside, local, make, move, parts_of, spans
 
-__all__ = ["Factors", "by_rows", "is_tall", "is_wide"]
+__all__ = ["Factors", "by_rows", "common_dtype", "is_tall", "is_wide"]
 
 Array = npt.NDArray[Any]
 
@@ -55,6 +55,13 @@ def _is_long(a: Operand, rows: int, columns: int) -> bool:
 def _cutting(layout: _C.Layout) -> set[int]:
     """Return the mesh dims that cut a matrix."""
     return {*layout.cut_by(0), *layout.cut_by(1)}
+
+
+def common_dtype(a: Any, b: Any) -> np.dtype[Any]:
+    """Return in which dtype numpy.linalg computes with two matrices, each of them of
+    float64 if it has integers; raise its error of dtypes it does not know."""
+    one, other = (np.ones((1, 1), x.dtype) for x in (a, b))
+    return np.dtype(np.linalg.solve(one, other).dtype)
 
 
 def by_rows(name: str, x: _C.DTensor) -> _C.DTensor:
