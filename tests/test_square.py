@@ -172,6 +172,7 @@ def test_matrices_of_whole_numbers_are_factored(ranks):
         a = (9 * values(20, 20)).astype(int)
         x = placed(a, line(), S0)
         is_near(la.solve(x, a[0]), la.solve(a, a[0]), la.cond(a))
+        assert whole(la.matrix_rank(x)) == la.matrix_rank(a)
 
     ranks(body)
 

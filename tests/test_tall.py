@@ -174,6 +174,17 @@ def test_least_squares_have_the_dtype_of_numpys_linalg(ranks):
     ranks(body)
 
 
+def test_matrices_of_whole_numbers_have_a_rank(ranks):
+    def body():
+        for dtype in (int, "b", "?"):
+            array = np.arange(212).reshape(53, 4).astype(dtype)
+            for a in (array, array.T):
+                x = placed(a, line(), Shard(0))
+                assert int(whole(la.matrix_rank(x))) == la.matrix_rank(a)
+
+    ranks(body)
+
+
 def test_parts_with_fewer_rows_than_columns_and_none_are_factored(ranks):
     def body():
         world = _world.current()

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from dtensor.ops._make.composite import within
+from dtensor.ops._make.composite import as_dtype, within
+from dtensor.ops._make.kernel import inexact
 from dtensor.ops._make.operator import Operand, Rule, call, implements, operator
 from dtensor.ops._make.recorded import recorded
 from dtensor.ops._make.words import Answer, rule
@@ -119,13 +120,14 @@ def matrix_rank(
 
 
 def _rank_of_parts(tol: Any, rtol: Any, a: Any, /, *_: Any, **__: Any) -> Any:
+    a = as_dtype(a.detach(), inexact(a.dtype))
     if tol is None:
         rtol = tall.tolerance(a, rtol)
     if _is_long(a):
         rank = partial(np.linalg.matrix_rank, tol=tol, rtol=rtol)
-        return tall.of_r("matrix_rank", rank)(a.detach())
+        return tall.of_r("matrix_rank", rank)(a)
     with within("matrix_rank", a):
-        return spectra.matrix_rank(a.detach(), tol, rtol)
+        return spectra.matrix_rank(a, tol, rtol)
 
 
 @implements(np.linalg.cond)
