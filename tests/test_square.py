@@ -186,6 +186,25 @@ def test_solutions_have_the_dtype_of_numpys_linalg(ranks):
     ranks(body)
 
 
+def test_of_hermitian_matrices_one_triangle_is_read(ranks):
+    def body():
+        a = np.tril(values(20, 20)) + np.triu(np.ones((20, 20)), 1)
+        x = placed(a, line(), S0)
+        size, how = la.norm(a), {"hermitian": True}
+        is_near(la.svd(x, **how).S, la.svd(a, **how).S, size)
+        for full in (False, True):
+            u, s, vh = la.svd(x, full, **how)
+            is_near((u * s) @ vh, np.tril(a) + np.tril(a, -1).T, size)
+        is_near(la.svd(x, compute_uv=False, **how), la.svd(a, **how).S, size)
+        want = la.pinv(a, **how)
+        is_near(la.pinv(x, **how), want, size * la.norm(want) ** 2)
+        is_near(la.pinv(x, rtol=None, **how), want, size * la.norm(want) ** 2)
+        rank = la.matrix_rank(a, 1.0, hermitian=True)
+        assert whole(la.matrix_rank(x, 1.0, hermitian=True)) == rank
+
+    ranks(body)
+
+
 def test_graded_matrices_are_solved_as_well_as_by_lapack(ranks):
     def body():
         a = values(40, 40) * 10.0 ** np.linspace(-9, 9, 40)

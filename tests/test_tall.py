@@ -185,6 +185,17 @@ def test_matrices_of_whole_numbers_have_a_rank(ranks):
     ranks(body)
 
 
+def test_hermitian_matrices_must_be_square(ranks):
+    def body():
+        for shape in ((53, 4), (4, 53)):
+            x = placed(values(shape), line(), Shard(0))
+            for fn in (la.svd, la.pinv, la.matrix_rank):
+                with pytest.raises(LinAlgError, match="must be square"):
+                    fn(x, hermitian=True)
+
+    ranks(body)
+
+
 def test_parts_with_fewer_rows_than_columns_and_none_are_factored(ranks):
     def body():
         world = _world.current()

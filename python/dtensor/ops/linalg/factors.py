@@ -45,6 +45,14 @@ def _is_long(a: Operand) -> bool:
     return is_tall(a) or is_wide(a)
 
 
+def _in_parts(a: Operand, hermitian: bool) -> bool:
+    """Return whether singular values are to be found in parts: not of a matrix that is
+    said to be Hermitian, of which only one triangle is read."""
+    if hermitian and a.ndim > 1 and a.shape[-2] != a.shape[-1]:
+        raise LinAlgError("Last 2 dimensions of the array must be square")
+    return not hermitian and (_is_long(a) or is_large(a))
+
+
 def _tolerances(*given: Any) -> str:
     """Return the terms of those that are arrays, one for each matrix."""
     return ",..." * sum(isinstance(x, Operand) for x in given)
@@ -66,14 +74,14 @@ def pinv(
     rcond, rtol : float or array of shape (...), optional
         Singular values up to this, relative to the largest, count as 0.
     hermitian : bool
-        Whether the matrices are known to be.
+        Whether the matrices are known to be: they are made whole.
     """
     m, n = lengths(a)
     text = f"... {m} {n}{_tolerances(rcond, rtol)}->... {n} {m}"
     given = {} if rtol is np._NoValue else {"rtol": rtol}
     dtype = a.dtype if 0 in (m, n) else None  # as NumPy
     answer = Rule(text), call(np.linalg.pinv, a, rcond, hermitian, **given), dtype
-    is_cut = _is_long(a) or is_large(a)
+    is_cut = _in_parts(a, hermitian)
     if rtol is np._NoValue and not isinstance(rcond, Operand) and is_cut:
         return partial(_pinv_of_parts, 1e-15 if rcond is None else rcond)
     if rcond is None and not isinstance(rtol, Operand) and is_cut:
@@ -106,14 +114,14 @@ def matrix_rank(
     tol, rtol : float or array of shape (...), optional
         Singular values up to this, or this fraction of the largest, count as 0.
     hermitian : bool
-        Whether the matrices are known to be.
+        Whether the matrices are known to be: they are made whole.
     """
     kernel = call(np.linalg.matrix_rank, A, tol, hermitian, rtol=rtol)
     if A.ndim < 2:
         return rule([["*"] * A.ndim], [[]]), kernel, np.intp
     m, n = lengths(A)
     text = f"... {m} {n}{_tolerances(tol, rtol)}->..."
-    is_cut = _is_long(A) or is_large(A)
+    is_cut = _in_parts(A, hermitian)
     if is_cut and not _tolerances(tol, rtol) and None in (tol, rtol):
         return partial(_rank_of_parts, tol, rtol)
     return Rule(text), kernel, np.intp
@@ -231,17 +239,18 @@ def svd(
     compute_uv : bool
         Whether they are computed at all.
     hermitian : bool
-        Whether the matrices are known to be.
+        Whether the matrices are known to be: they are made whole.
 
     Returns
     -------
     named tuple of U, S and Vh, or S
     """
-    if not compute_uv and (_is_long(a) or is_large(a)):
+    is_cut = _in_parts(a, hermitian)
+    if not compute_uv and is_cut:
         return lambda a, *_, **__: svdvals(a)
-    if not full_matrices and _is_long(a):
+    if not full_matrices and is_cut and _is_long(a):
         return _svd_of_parts
-    if is_large(a) and (not full_matrices or a.shape[0] == a.shape[1]):
+    if is_cut and is_large(a) and (not full_matrices or a.shape[0] == a.shape[1]):
         return _svd_of_blocks
     words = ("mm", "k", "nn") if full_matrices else ("mk", "k", "kn")
     kernel = call(np.linalg.svd, a, full_matrices, compute_uv, hermitian)
