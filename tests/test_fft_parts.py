@@ -101,6 +101,22 @@ def test_long_lines_of_narrow_numbers_have_numpys_dtypes(ranks, all_long, length
     ranks(body)
 
 
+@pytest.mark.filterwarnings("ignore:.axes. should not be .None.:DeprecationWarning")
+def test_grids_of_no_dims_are_the_values(ranks):
+    def body():
+        for dtype in ("b", "f4", "D"):
+            x, whole = placed(values((6, 4), dtype), line(), [Shard(0)])
+            for fn in (np.fft.fftn, np.fft.ifftn, np.fft.fft2):
+                for options in ({"s": ()}, {"axes": ()}, {"s": (), "axes": ()}):
+                    if fn is np.fft.fft2 and "axes" not in options:
+                        continue
+                    got, want = fn(x, **options), fn(whole, **options)
+                    assert got.dtype == want.dtype
+                    assert np.array_equal(got.full_tensor(), want)
+
+    ranks(body)
+
+
 def test_gradients_of_long_lines_are_those_of_whole_ones(ranks, all_long):
     def body():
         mesh = line()

@@ -75,7 +75,7 @@ def _answer(
     pairs = list(zip(dims, after, strict=True))
     for dim, length in pairs if kernel in _INVERSES else reversed(pairs):
         out[dim] = str(length)  # of a dim that is named twice: what comes last
-    points = {key: None for key in given if key in ("n", "s")}
+    points = {key: None for key in given if key in ("n", "s") and dims}
     dtype = kernel(np.ones((2,) * a.ndim, a.dtype), **(given | points)).dtype
     return rule([names], [out], "all"), call(kernel, a, **given), dtype
 
