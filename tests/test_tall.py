@@ -221,6 +221,17 @@ def test_upper_triangles_have_the_signs_of_lapack(ranks):
     ranks(body)
 
 
+def test_diagonals_of_zeros_have_the_signs_of_lapack(ranks):
+    def body():
+        for dtype in ("d", "F"):
+            array = np.zeros((50, 3), dtype)
+            array[[0, 30, 49], [0, 1, 2]] = 1, -1, 1
+            for a in (array, array[::-1].copy(), array[5:].copy()):
+                near(la.qr(placed(a, line(), Shard(0))).R, la.qr(a).R)
+
+    ranks(body)
+
+
 def test_full_factors_are_numpys(ranks):
     def body():
         array = values((12, 2))

@@ -196,25 +196,26 @@ class Factors:
         top = q[: self.r.shape[1]]
         top = move(name, top, top.layout.whole((0, 1)))
         if not self.is_meta and inside(self.layout):
-            signs = _signs(local(top))
+            signs = _signs(local(top), np.diag(local(self.r)))
             np.multiply(local(q), signs, out=local(q))
             np.multiply(local(self.r), signs[:, None], out=local(self.r))
         return q, self.r
 
 
-def _signs(top: Array) -> Array:
+def _signs(top: Array, diagonal: Array) -> Array:
     """Return by what LAPACK's factors differ, 1 or -1 for each column.
 
     A reflection makes an element of r whose sign is opposite to that on the diagonal.
     Those of q are known from its first rows, as in Ballard et al., "Reconstructing
-    Householder vectors from tall-skinny QR", 2014.
+    Householder vectors from tall-skinny QR", 2014. Where that is 0, LAPACK's of r is
+    negative.
     """
     left = top.copy()
     found = np.ones(len(left), np.finfo(left.dtype).dtype)
     rounding = 8 * np.finfo(left.dtype).eps
     for k in range(len(left)):
         pivot = left[k, k]
-        found[k] = 1 if pivot.real < 0 else -1
+        found[k] = 1 if (pivot or diagonal[k]).real < 0 else -1
         if abs(abs(pivot) - 1) < rounding:  # nothing is left to be reflected
             found[k] = -found[k]
             continue
