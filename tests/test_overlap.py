@@ -128,6 +128,35 @@ def test_gradients_of_borders_come_back_to_their_rows(ranks, boundary):
     ranks(body)
 
 
+@pytest.mark.parametrize("boundary", BOUNDARIES)
+@pytest.mark.parametrize("length", [1, 2, 6])
+def test_results_have_the_dtype_of_what_the_function_returns(ranks, boundary, length):
+    def body():
+        whole = np.arange(length)
+        if not fits(whole.shape, [(1, 1)], boundary):
+            return
+        for step in (
+            lambda u: u * 0.5,
+            lambda u: u > 2,
+            lambda u: u.astype(np.float32),
+            lambda u: np.asarray(u) * 1j,
+        ):
+            for array in (whole, np.stack([whole] * 2, 1)):
+                x, want = cut(array), step(array)
+                y = map_overlap(step, x, {0: 1}, boundary)
+                assert y.dtype == want.dtype and y.placements == x.placements
+                assert np.array_equal(y.full_tensor(), want)
+        x = distribute_tensor(
+            whole.astype("f4"), line(), [Shard(0)], src_data_rank=None
+        )
+        x.requires_grad_()
+        map_overlap(lambda u: u.astype(float) * 3, x, {0: 1}, boundary).sum().backward()
+        assert x.grad.dtype == np.float32
+        assert np.array_equal(x.grad.full_tensor(), np.full(length, 3))
+
+    ranks(body)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_borders_cannot_be_taken_off_where_the_ends_have_none(n):
     """On two ranks each part lacks one border row: results have the parts' shapes."""

@@ -160,13 +160,12 @@ def map_overlap(
     borders = _borders("map_overlap", x, depth, boundary, value)
     settled = x.layout.settled()
     plain = settled.with_placements(None).with_placements(settled.placements)
-    ordered = not settled.shard_order
-    y = move("map_overlap", x, settled if ordered else plain)
+    y = move("map_overlap", x, plain)
     layout = y.layout.settled()
     for border in borders:
         y = bordered(y, border)
     result = local_map(_trimmed(function, layout, borders), y.placements)(y)
-    return result if ordered else move("map_overlap", result, settled)
+    return move("map_overlap", result, settled.with_dtype(result.dtype))
 
 
 def _trimmed(
