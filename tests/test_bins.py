@@ -34,6 +34,21 @@ def test_edges_and_counts_are_numpys(ranks, rule, dtype):
     ranks(body)
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_elements_that_are_nan_are_beyond_the_ends(ranks, rule):
+    def body():
+        for n, nan in ((300, [7]), (300, range(0, 300, 3)), (5, range(5)), (5, [0])):
+            array = np.random.default_rng(n).gamma(2, 1, n)
+            array[list(nan)] = np.nan
+            array[-1:] = np.nan if len(nan) == n else np.inf
+            x, whole = placed(array, line(), [Shard(0)])
+            want = np.histogram(whole, rule, (0, 3))
+            for got, right in zip(np.histogram(x, rule, (0, 3)), want, strict=True):
+                np.testing.assert_allclose(got.full_tensor(), right, 1e-6, 1e-12)
+
+    ranks(body)
+
+
 def test_they_are_numpys_in_every_layout(ranks):
     def body():
         mesh = square()

@@ -88,7 +88,7 @@ def count_of(rule: str, x: Any, ends: Any, extremes: Callable[[Any], Any]) -> in
     first, last = known if ends is None else ends
     if first == last:
         first, last = first - 0.5, last + 0.5
-    if known.size and (known[0] < first or known[1] > last):
+    if known.size and not (known[0] >= first and known[1] <= last):  # or NaN
         x = np.ravel(x)
         x = x[(x >= first) & (x <= last)]
         known = extremes(x)
