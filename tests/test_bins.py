@@ -99,3 +99,29 @@ def test_what_numpy_refuses_all_ranks_refuse(ranks):
                 np.histogram_bin_edges(bad, rule)
 
     ranks(body)
+
+
+@pytest.mark.parametrize("dtype", [*"?flD"])
+@pytest.mark.parametrize("n", [0, 2, 9])
+def test_weights_that_numpy_refuses_all_ranks_refuse(ranks, dtype, n):
+    """Also ranks whose parts are empty."""
+
+    def body():
+        x, whole = placed(np.ones(n), line(), [Shard(0)])
+        weights, others = placed(np.arange(n).astype(dtype), line(), [Shard(0)])
+        for call in (
+            lambda x, w: np.bincount(x.astype(int), w),
+            lambda x, w: np.histogram(x, [0, 0.5, 2], weights=w)[0],
+            lambda x, w: np.histogram(x, 3, (0, 2), weights=w)[0],
+            lambda x, w: np.histogramdd([x, x], 3, weights=w)[0],
+            lambda x, w: np.histogram2d(x, x, [0, 0.5, 2], weights=w)[0],
+        ):
+            try:
+                want = call(whole, others)
+            except TypeError as why:
+                with pytest.raises(type(why)):
+                    call(x, weights)
+            else:
+                same(call(x, weights), want)
+
+    ranks(body)

@@ -76,6 +76,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     x, weights = _spread("bincount", x, weights)
     if x.ndim != 1 or not np.can_cast(x.dtype, np.intp):
         np.bincount(np.zeros((1,) * x.ndim, x.dtype))  # raises
+    if weights is not None and x.size:
+        np.bincount([0], np.ones(1, weights.dtype))  # raises
     if weights is not None and weights.shape != x.shape:
         raise ValueError("The weights and list don't have the same length.")
     minlength = numbers_of("bincount", minlength)
@@ -190,6 +192,8 @@ def histogram(
     if not isinstance(bins, int):
         bins = int(bins) if ndim(bins) == 0 else np.asarray(bins)
     ends = ends if ends is None or isinstance(ends, np.ndarray) else tuple(ends)
+    if weights is not None and a.size:
+        _counts(np.ones(1, a.dtype), np.ones(1, weights.dtype), bins, ends)  # raises
     counts = _histogram(a, weights, bins, ends, edges.size - 1)
     if density:
         n = values_of("histogram", counts)
@@ -254,6 +258,9 @@ def histogramdd(
     probe = np.stack(ends, axis=1)
     bins, range = numbers_of("histogramdd", (bins, range))
     edges = np.histogramdd(probe, bins, range)[1]
+    if weights is not None and columns[0].size:
+        ones = [np.ones(1, column.dtype) for column in columns]
+        _box_counts(ones, np.ones(1, weights.dtype), list(edges))  # raises
     counts = _histogramdd(columns, weights, [np.asarray(e) for e in edges])
     if density:
         n = values_of("histogramdd", counts)
