@@ -144,7 +144,7 @@ class SparseMatrix:
         start, count = spans[part_number(rows, 0)][0], cut.local_shape()[0]
         found = self._blocks.whole().diagonal(start) if count else ()
         found = np.asarray(found, rows.dtype)
-        found = np.conj(found) if self._conjugated else found
+        found = found.conj() if self._conjugated else found  # of bool it is bool
         how = "sparse.diagonal", self._blocks.name, self._conjugated
         return _C.made_of(make(found, cut), *how)
 
