@@ -120,3 +120,14 @@ def test_what_numpy_refuses_all_ranks_refuse(ranks, in_parts):
         same(np.isin(x, x, kind="sort"), np.isin(*[np.asarray(x.full_tensor())] * 2))
 
     ranks(body)
+
+
+def test_sets_on_two_meshes_are_refused_on_all_ranks(ranks, in_parts):
+    def body():
+        x, _ = placed(values((40,), "d"), line(), [Shard(0)])
+        y, _ = placed(values((40,), "d"), square(), [Shard(0), Shard(0)])
+        for function in SETS.values() if line().size() > 1 else ():  # or not in parts
+            with pytest.raises(ValueError, match="different meshes.*redistribute"):
+                function(x, y)
+
+    ranks(body)

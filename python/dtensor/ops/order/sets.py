@@ -202,6 +202,12 @@ def _pair(*arrays: Any) -> tuple[_C.DTensor, _C.DTensor] | None:
     if not any(large):
         return None
     one, two = (on_mesh(x, mesh_of(arrays)) for x in arrays)
+    if not np.array_equal(one.device_mesh.ranks, two.device_mesh.ranks):
+        raise ValueError(
+            f"operands are on different meshes: {one.device_mesh} and "
+            f"{two.device_mesh}; move one of them first: "
+            "x.redistribute(device_mesh=mesh, placements=placements)"
+        )
     kinds = {x.dtype.kind for x in (one, two)}
     # NumPy may compare signed and unsigned numbers exactly, or as floats.
     is_exact = np.result_type(one.dtype, two.dtype).kind in kinds
