@@ -7221,13 +7221,8 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    @overload
     def count_nonzero(
-        a, axis: _Axis | None = None, *, keepdims: builtins.bool = False
-    ) -> TorchTensor: ...
-    @overload
-    def count_nonzero(
-        a, *, dim: _Axis | None, keepdim: builtins.bool = False
+        input, dim: _Axis | None = None, keepdim: builtins.bool = False
     ) -> TorchTensor: ...
     def cov(
         input,
@@ -10758,13 +10753,8 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    @overload
     def count_nonzero(
-        a, axis: _Axis | None = None, *, keepdims: builtins.bool = False
-    ) -> TorchDTensor: ...
-    @overload
-    def count_nonzero(
-        a, *, dim: _Axis | None, keepdim: builtins.bool = False
+        input, dim: _Axis | None = None, keepdim: builtins.bool = False
     ) -> TorchDTensor: ...
     def cov(
         input,

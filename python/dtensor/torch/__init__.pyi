@@ -1204,13 +1204,8 @@ def cosine_similarity(
 def cosine_similarity(
     x1: _Plain, x2: _T, dim: builtins.int = 1, eps: builtins.float = 1e-08
 ) -> _T: ...
-@overload
 def count_nonzero(
-    a: _T, axis: _Axis | None = None, *, keepdims: builtins.bool = False
-) -> _T: ...
-@overload
-def count_nonzero(
-    a: _T, *, dim: _Axis | None, keepdim: builtins.bool = False
+    input: _T, dim: _Axis | None = None, keepdim: builtins.bool = False
 ) -> _T: ...
 def cov(
     input: _T,

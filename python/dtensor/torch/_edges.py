@@ -263,7 +263,7 @@ def writes(function: Function) -> Function:
 # --- the tables -----------------------------------------------------------------------
 
 LIFTED = """
-    cosine_similarity count_nonzero cummax cummin cumprod cumsum flip gumbel_softmax
+    cosine_similarity cummax cummin cumprod cumsum flip gumbel_softmax
     index_add index_copy index_fill index_reduce index_select kthvalue log_softmax
     logcumsumexp logsumexp max min mode moveaxis movedim multilabel_margin_loss
     multi_margin_loss nanmedian norm normalize prelu scatter scatter_add
@@ -275,7 +275,7 @@ FLOATS = """
 """
 PLACED = """
     allclose argwhere atleast_1d atleast_2d atleast_3d broadcast_to clone column_stack
-    count_nonzero dstack expand fliplr flipud hstack inner inverse isclose isin kron
+    dstack expand fliplr flipud hstack inner inverse isclose isin kron
     matrix_power moveaxis movedim outer permute ravel repeat reshape round row_stack
     split split_with_sizes swapaxes swapdims tensor_split tile transpose view vdot
     vstack dot glu mm mv bmm matmul ger slogdet det pinverse tensor_split hsplit

@@ -80,11 +80,11 @@ SAME = {
     _questions: ["allclose", "equal"],
     _reflected: ["geqrf", "orgqr", "ormqr"],
     _reduce: """
-        all amax amin aminmax any argmax argmin max mean min nanmean nansum norm prod
-        quantile std sum var
+        all amax amin aminmax any argmax argmin count_nonzero max mean min nanmean
+        nansum norm prod quantile std sum var
     """.split(),
     _same: """
-        argwhere count_nonzero inner kron logsumexp moveaxis movedim
+        argwhere inner kron logsumexp moveaxis movedim
         swapaxes swapdims t transpose trunc unflatten unsqueeze isin vdot
     """.split(),
     _scans: """

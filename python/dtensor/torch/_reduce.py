@@ -23,6 +23,7 @@ __all__ = [
     "any",
     "argmax",
     "argmin",
+    "count_nonzero",
     "max",
     "mean",
     "min",
@@ -148,6 +149,12 @@ def all(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
 def any(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
     """Return whether any element is true."""
     return ops.any(input, axis=dims_of(dim, input.ndim), keepdims=keepdim)
+
+
+def count_nonzero(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    """Return how many elements are not 0."""
+    axes = dims_of(dim, input.ndim)
+    return ops.count_nonzero(input, axis=axes, keepdims=keepdim)
 
 
 def norm(

@@ -104,7 +104,6 @@ trunc = fix = _ops.trunc
 
 # --- along dims -----------------------------------------------------------------------
 
-count_nonzero = _ops.count_nonzero
 logsumexp = _ops.logsumexp
 
 # --- products -------------------------------------------------------------------------
