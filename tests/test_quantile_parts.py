@@ -143,8 +143,8 @@ def test_a_median_sends_a_twentieth_of_a_part(ranks):
 
 
 @pytest.mark.parametrize("function", [np.nanquantile, np.nanpercentile])
-def test_lines_of_nan_alone_have_the_dtype_of_others(ranks, function):
-    """NumPy's depends on the values; what it gives for empty arrays has no levels."""
+def test_lines_of_nan_alone_have_the_dtype_of_numpy(ranks, function):
+    """It depends on the values; what NumPy gives for empty arrays has no levels."""
 
     def body():
         for dtype, levels in itertools.product(("f2", "f4"), ([0.3], [0.3, 0.4])):
@@ -155,7 +155,7 @@ def test_lines_of_nan_alone_have_the_dtype_of_others(ranks, function):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", RuntimeWarning)
                     got, want = function(x, q, axis=axis), function(whole, q, axis=axis)
-                assert got.dtype == np.float64 and got.shape == want.shape
+                assert (got.dtype, got.shape) == (want.dtype, want.shape)
                 assert np.isnan(np.asarray(got.full_tensor())).all()
             for shape, axis in [((0,), 0), ((4, 0), 1), ((0, 4), 1)]:
                 whole = np.empty(shape, dtype)
@@ -164,6 +164,28 @@ def test_lines_of_nan_alone_have_the_dtype_of_others(ranks, function):
                     warnings.simplefilter("ignore", RuntimeWarning)
                     got, want = function(x, q, axis=axis), function(whole, q, axis=axis)
                 assert (got.dtype, got.shape) == (want.dtype, want.shape)
+
+    ranks(body)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4"])
+def test_the_dtype_of_quantiles_of_nan_is_numpys(ranks, in_parts, dtype):
+    """Of levels without dims."""
+
+    def body():
+        functions = [np.quantile, np.percentile, np.nanquantile, np.nanpercentile]
+        for missing in ([], [7], range(40)):
+            array = values((40,), dtype)
+            array[list(missing)] = np.nan
+            x, whole = placed(array, line(), [Shard(0)])
+            for function, q in itertools.product(
+                functions, [np.asarray(0.3), np.float64(0.3), np.float32(0.3), 0.3]
+            ):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", RuntimeWarning)
+                    got, want = function(x, q), function(whole, q)
+                assert got.dtype == want.dtype
+                assert np.isnan(got.item()) == np.isnan(want)
 
     ranks(body)
 
