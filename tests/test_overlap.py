@@ -190,6 +190,9 @@ def test_what_cannot_be_had_is_refused_on_all_ranks(ranks):
             halo(x, (1, 2))
         with pytest.raises(ValueError, match=r"map_overlap: the function returned"):
             map_overlap(lambda u: u[:1][:0], x, {0: 1})
+        if line().size() > 1:
+            with pytest.raises(ValueError, match=r"Inconsistent.* float64 on rank"):
+                map_overlap(lambda u: np.array(list(map(int, u))), cut(np.arange(1)), 0)
         assert dtensor.sum(x).item() == 28
 
     ranks(body)

@@ -145,7 +145,8 @@ def map_overlap(
     Raises
     ------
     ValueError
-        If the function returns another shape, on any rank; and as `halo`. On all ranks.
+        If the function returns another shape, on any rank, or not the same dtype on all
+        of them, also those whose part is empty; and as `halo`. On all ranks.
 
     Examples
     --------
