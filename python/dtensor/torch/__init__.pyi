@@ -2785,9 +2785,7 @@ def logspace(
     pin_memory: builtins.bool = False,
     memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
-def logsumexp(
-    a: _T, axis: _Axis | None = None, keepdims: builtins.bool = False
-) -> _T: ...
+def logsumexp(input: _T, dim: Any, keepdim: builtins.bool = False) -> _T: ...
 def lstm(
     input: _T,
     *args: _ArrayLike,

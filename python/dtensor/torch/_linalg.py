@@ -186,6 +186,7 @@ def norm(
         In which the elements are taken.
     """
     A = A if dtype is None else ops.astype(A, numpy_dtype(dtype))  # noqa: N806
+    dim = tuple(dim) if isinstance(dim, list) else dim
     if not A.ndim and dim is not None and not isinstance(ord, str):
         return _reduce.norm(A, ord, dim, keepdim)
     return linalg.norm(A, ord, dim, keepdim)

@@ -230,7 +230,9 @@ def promoted(base: Any, function: np.ufunc, floats: bool = False) -> Any:
             kernel = in_float32(function, dtype_for(xs))
             return make(*xs)[0], call(kernel, *xs, **options | IN_FLOAT32)
         found, kernel = make(*xs, **options), function
-        if function in OF_INTEGERS and not any(_is_float(x) for x in xs):
+        inexact = any(_is_float(x) for x in xs)
+        by_number = function is np.power and xs[1].dtype is None
+        if function in OF_INTEGERS and not inexact and not by_number:
             kernel = OF_INTEGERS[function]
         if any(x.dtype is None and x.number is int for x in xs):
             kernel = _going_round(kernel, dtype_for(xs))

@@ -104,7 +104,12 @@ trunc = fix = _ops.trunc
 
 # --- along dims -----------------------------------------------------------------------
 
-logsumexp = _ops.logsumexp
+
+def logsumexp(input: _Any, dim: _Any, keepdim: bool = False) -> _Any:
+    """Return ``log(sum(exp(input)))`` along dims, without overflow."""
+    dims = tuple(dim) if isinstance(dim, list) else dim
+    return _ops.logsumexp(input, dims, keepdims=keepdim)
+
 
 # --- products -------------------------------------------------------------------------
 

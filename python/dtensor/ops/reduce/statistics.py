@@ -200,6 +200,8 @@ def var(
 def freedom_of(count: Any, ddof: Any) -> Any:
     """Return a count less `ddof`: in the dtype that NumPy has for an intp and a `ddof`
     that may be a scalar or an array of its own."""
+    if isinstance(ddof, int) and abs(ddof) >= 1 << 62:
+        ddof = float(ddof)  # whose difference fits
     return (np.intp(count) if isinstance(count, int) else count) - ddof
 
 
