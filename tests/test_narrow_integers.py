@@ -55,6 +55,11 @@ def as_given(index, mesh):
         yield distribute_tensor(index, mesh, [at, *[Replicate()] * (mesh.ndim - 1)])
 
 
+def pairs_given(rows, columns, mesh):
+    """Both indices in each of these ways."""
+    return zip(as_given(rows, mesh), as_given(columns, mesh), strict=True)
+
+
 def every_array():
     for mesh in (line(), square())[: 1 + WHOLE]:
         for at in layouts(2, mesh.ndim):
@@ -67,12 +72,7 @@ def test_elements_are_those_of_numpy(ranks, dtype):
 
     def body():
         for x, whole in every_array():
-            pairs = zip(
-                as_given(rows, x.device_mesh),
-                as_given(columns, x.device_mesh),
-                strict=True,
-            )
-            for pair in pairs:
+            for pair in pairs_given(rows, columns, x.device_mesh):
                 for name, read in READS.items():
                     wanted = read(whole, rows.astype(int), columns.astype(int))
                     found = read(x, *pair).full_tensor()
@@ -99,11 +99,7 @@ def test_gradients_come_back_to_these_elements(ranks, dtype):
                 continue
             for name, read in READS.items():
                 wanted = gradient(read, x, rows.astype(int), columns.astype(int))
-                for pair in zip(
-                    as_given(rows, x.device_mesh),
-                    as_given(columns, x.device_mesh),
-                    strict=True,
-                ):
+                for pair in pairs_given(rows, columns, x.device_mesh):
                     found = gradient(read, x, *pair)
                     np.testing.assert_array_equal(found, wanted, f"{name} {x}")
 
@@ -116,12 +112,7 @@ def test_writes_change_the_elements_that_numpy_changes(ranks, dtype):
 
     def body():
         for x, whole in every_array():
-            pairs = zip(
-                as_given(rows, x.device_mesh),
-                as_given(columns, x.device_mesh),
-                strict=True,
-            )
-            for pair in pairs:
+            for pair in pairs_given(rows, columns, x.device_mesh):
                 for name, write in WRITES.items():
                     y, other = x.copy(), np.array(whole)
                     write(y, *pair)

@@ -2,21 +2,11 @@
 
 import numpy as np
 import pytest
+from dirty import Tripled
 from meshes import line
 
 import dtensor.torch as torch
 from dtensor.torch.distributed.tensor import Replicate, Shard, distribute_tensor
-
-
-class Tripled(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.mark_dirty(x)
-        return x.mul_(3)
-
-    @staticmethod
-    def backward(ctx, grad):
-        return grad * 3
 
 
 class Added(torch.autograd.Function):

@@ -1,22 +1,12 @@
 """Hooks of views that are written into: they belong to what was there before."""
 
 import pytest
+from dirty import Tripled
 from meshes import line
 
 import dtensor.torch as torch
 from dtensor.torch.distributed.tensor import Shard, distribute_tensor
 from dtensor.torch.nn import functional as F
-
-
-class Tripled(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.mark_dirty(x)
-        return x.mul_(3)
-
-    @staticmethod
-    def backward(ctx, grad):
-        return grad * 3
 
 
 def assigned(v):
