@@ -159,6 +159,8 @@ PyObject *ext_array(int ndim, const int64_t *shape, dt_dtype dtype);
 PyObject *ext_array_like(PyArrayObject *array, dt_dtype dtype);
 /* Whether an array has its memory to itself: NumPy's own, or a block of ours. */
 bool ext_has_own_memory(PyArrayObject *array);
+/* The array whose memory an array shows, itself if it is no view of one; borrowed. */
+PyArrayObject *ext_owner(PyArrayObject *array);
 extern PyMethodDef ext_memory_methods[];
 
 /* --- handler.c --- */

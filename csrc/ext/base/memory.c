@@ -32,6 +32,17 @@ ext_has_own_memory(PyArrayObject *array)
                         : Py_TYPE(base) == &block_type && Py_REFCNT(base) == 1;
 }
 
+PyArrayObject *
+ext_owner(PyArrayObject *array)
+{
+    PyObject *base = PyArray_BASE(array);
+    while (base != NULL && PyArray_Check(base)) {
+        array = (PyArrayObject *)base;
+        base = PyArray_BASE(array);
+    }
+    return array;
+}
+
 static BlockObject *
 take_block(size_t bytes)
 {

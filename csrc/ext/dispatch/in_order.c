@@ -42,16 +42,6 @@ bounds(const char **begin, const char **end, PyArrayObject *array)
     *end += PyArray_ITEMSIZE(array);
 }
 
-/* The object that has the memory of an array. */
-static PyObject *
-owner(PyArrayObject *array)
-{
-    PyObject *object = (PyObject *)array;
-    while (PyArray_Check(object) && PyArray_BASE((PyArrayObject *)object) != NULL)
-        object = PyArray_BASE((PyArrayObject *)object);
-    return object;
-}
-
 /* Whether an array shows memory of an operand. */
 static bool
 is_view(PyArrayObject *array, const known *of)
@@ -63,7 +53,7 @@ is_view(PyArrayObject *array, const known *of)
         if (operand == NULL)
             continue;
         bounds(&from, &to, operand);
-        if ((begin < to && from < end) || owner(array) == owner(operand))
+        if ((begin < to && from < end) || ext_owner(array) == ext_owner(operand))
             return true;
     }
     return false;

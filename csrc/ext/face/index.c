@@ -154,18 +154,6 @@ is_apart(PyArrayObject *array)
     return true;
 }
 
-/* What has the memory that an array shows. */
-static PyArrayObject *
-owner_of(PyArrayObject *array)
-{
-    PyObject *base = PyArray_BASE(array);
-    while (base != NULL && PyArray_Check(base)) {
-        array = (PyArrayObject *)base;
-        base = PyArray_BASE(array);
-    }
-    return array;
-}
-
 /* The array of a Tensor of this rank; NULL for anything else. */
 static PyArrayObject *
 array_of(PyObject *object)
@@ -181,14 +169,14 @@ ext_is_closed(PyObject *tensor)
 {
     PyArrayObject *array = array_of(tensor);
     return array != NULL && !PyArray_ISWRITEABLE(array) && !is_apart(array) &&
-           PyArray_ISWRITEABLE(owner_of(array));
+           PyArray_ISWRITEABLE(ext_owner(array));
 }
 
 bool
 ext_open_part(PyObject *part, PyObject *whole)
 {
     PyArrayObject *to = array_of(part);
-    if (to == NULL || owner_of(to) != owner_of(array_of(whole)) || !is_apart(to))
+    if (to == NULL || ext_owner(to) != ext_owner(array_of(whole)) || !is_apart(to))
         return false;
     PyArray_ENABLEFLAGS(to, NPY_ARRAY_WRITEABLE);
     return true;
