@@ -88,6 +88,13 @@ def alarm(request: pytest.FixtureRequest) -> Iterator[None]:
     faulthandler.cancel_dump_traceback_later()
 
 
+@pytest.fixture(autouse=True)
+def forked() -> Iterator[None]:
+    """No test sees what another one drew or seeded, maybe on one rank alone."""
+    with dtensor.random.fork_rng():
+        yield
+
+
 def late(seconds: float, *_: object) -> None:
     """End a test from its signal handler."""
     pytest.fail(
