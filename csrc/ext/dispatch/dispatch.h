@@ -147,8 +147,8 @@ extern PyMethodDef op_fused_methods[];
 
 /* --- in_order.c --- */
 
-/* A result that is not in C order, steals it: a copy, unless PyTorch makes it in this order,
- * or shows an operand's memory. `moved` as in op_moved. */
+/* A result in the order in which PyTorch makes it, or that shows an operand's memory: a
+ * copy if it is in another one. Steals `result`; `moved` as in op_moved. */
 PyObject *op_in_order(const op_entry *entry, const op_call *call,
                       PyObject *const *moved, PyObject *result);
 

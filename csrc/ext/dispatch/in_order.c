@@ -104,13 +104,30 @@ is_kept(PyArrayObject *array, const known *of)
 
 /* --- results --- */
 
+/* Makes the strides of dims with one slice, or none, those of longer ones. */
+static void
+put_in_rows(PyArrayObject *array)
+{
+    npy_intp step = PyArray_ITEMSIZE(array);
+    for (int d = PyArray_NDIM(array) - 1; d >= 0; d--) {
+        PyArray_STRIDES(array)[d] = step;
+        step *= PyArray_DIM(array, d) > 1 ? PyArray_DIM(array, d) : 1;
+    }
+}
+
 PyObject *
 op_in_order(const op_entry *entry, const op_call *call, PyObject *const *moved,
             PyObject *result)
 {
     const known of = {entry, call, moved};
     PyArrayObject *array = (PyArrayObject *)result;
-    if (is_view(array, &of) || (entry->elementwise && is_kept(array, &of)))
+    if (is_view(array, &of))
+        return result;
+    if (PyArray_IS_C_CONTIGUOUS(array)) {
+        put_in_rows(array);
+        return result;
+    }
+    if (entry->elementwise && is_kept(array, &of))
         return result;
     PyObject *copy = ext_array_copy(array);
     Py_DECREF(result);

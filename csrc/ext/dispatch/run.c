@@ -52,7 +52,8 @@ wrap(const op_entry *entry, int k, PyObject *result, const op_call *call,
     if (result != NULL && !PyArray_CheckExact(result))
         result = as_array(result);
     if (result != NULL && call->torch &&
-        !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)result))
+        (entry->results[k].short_part ||
+         !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)result)))
         result = op_in_order(entry, call, moved, result);
     if (result == NULL)
         return NULL;

@@ -44,6 +44,13 @@ extern PyNumberMethods ext_tensor_numbers;
 
 int ext_tensor_require_grad(TensorObject *self, bool wanted);
 
+/* --- tensor_strides.c --- */
+
+PyObject *ext_tensor_stride(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                            PyObject *kwnames);
+PyObject *ext_tensor_is_contiguous(PyObject *self, PyObject *ignored);
+extern const char ext_tensor_stride_doc[], ext_tensor_is_contiguous_doc[];
+
 /* --- size.c --- */
 
 /* The `size` of a tensor: an int that answers x.size(), x.size(dim) as torch does.

@@ -33,75 +33,6 @@ tensor_element_size(PyObject *self, PyObject *Py_UNUSED(ignored))
 PyDoc_STRVAR(element_size_doc,
              "element_size($self, /)\n--\n\nReturn the bytes of one element.\n");
 
-/* The strides of a whole array whose dimensions lie in memory in the order in which
- * those of this rank's part lie. */
-static void
-whole_strides(int64_t *out, int ndim, const int64_t *shape, PyArrayObject *part)
-{
-    int order[DT_MAX_NDIM]; /* innermost first */
-    bool sort = !PyArray_IS_C_CONTIGUOUS(part) && PyArray_NDIM(part) == ndim;
-    for (int k = 0; k < ndim; k++) {
-        int dim = ndim - 1 - k, place = k;
-        while (sort && place > 0 &&
-               llabs(PyArray_STRIDE(part, order[place - 1])) >
-                   llabs(PyArray_STRIDE(part, dim))) {
-            order[place] = order[place - 1];
-            place--;
-        }
-        order[place] = dim;
-    }
-    int64_t next = 1;
-    for (int k = 0; k < ndim; k++) {
-        out[order[k]] = next;
-        next *= shape[order[k]] > 0 ? shape[order[k]] : 1;
-    }
-}
-
-static PyObject *
-tensor_stride(PyObject *object, PyObject *const *args, Py_ssize_t nargs,
-              PyObject *kwnames)
-{
-    static const ext_signature signature = EXT_SIGNATURE("stride", 1, 1, 0, "dim");
-    PyObject *dim_object;
-    PyArrayObject *array = ext_local(object);
-    if (array == NULL ||
-        ext_arguments(&dim_object, &signature, args, nargs, kwnames) < 0)
-        return NULL;
-    int64_t shape[DT_MAX_NDIM], stride[DT_MAX_NDIM];
-    int ndim = ext_tensor_shape(shape, (TensorObject *)object);
-    if (ext_is_dtensor(object))
-        whole_strides(stride, ndim, shape, array);
-    else
-        for (int d = 0; d < ndim; d++)
-            stride[d] = PyArray_STRIDE(array, d) / PyArray_ITEMSIZE(array);
-    return ext_one_or_all(ext_tuple(stride, ndim), dim_object, "stride");
-}
-
-PyDoc_STRVAR(
-    stride_doc,
-    "stride($self, /, dim=None)\n--\n\n"
-    "Return how many elements lie between neighbours along each dimension.\n\n"
-    "For a DTensor those of the whole array, were it in one memory in the order of "
-    "this\n"
-    "rank's part.\n\n"
-    "Parameters\n----------\n"
-    "dim : int, optional\n    One dimension only; negative ones count from the end.\n\n"
-    "Returns\n-------\n"
-    "tuple of int or int\n    In elements; `strides` is in bytes.\n\n"
-    "Raises\n------\n"
-    "IndexError\n    If the tensor has no dimension `dim`.\n");
-
-static PyObject *
-tensor_is_contiguous(PyObject *self, PyObject *Py_UNUSED(ignored))
-{
-    PyArrayObject *array = ext_local(self);
-    return array == NULL ? NULL : PyBool_FromLong(PyArray_IS_C_CONTIGUOUS(array));
-}
-
-PyDoc_STRVAR(is_contiguous_doc,
-             "is_contiguous($self, /)\n--\n\n"
-             "Return whether this rank's array is in C order without gaps.\n");
-
 static PyObject *
 tensor_requires_grad_(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                       PyObject *kwnames)
@@ -395,8 +326,8 @@ PyMethodDef ext_tensor_methods[] = {
     {"numel", tensor_numel, METH_NOARGS, numel_doc},
     {"dim", tensor_dim, METH_NOARGS, dim_doc},
     {"element_size", tensor_element_size, METH_NOARGS, element_size_doc},
-    {"stride", EXT_FAST(tensor_stride), stride_doc},
-    {"is_contiguous", tensor_is_contiguous, METH_NOARGS, is_contiguous_doc},
+    {"stride", EXT_FAST(ext_tensor_stride), ext_tensor_stride_doc},
+    {"is_contiguous", ext_tensor_is_contiguous, METH_NOARGS, ext_tensor_is_contiguous_doc},
     {"requires_grad_", EXT_FAST(tensor_requires_grad_), requires_grad_doc},
     {"detach", tensor_detach, METH_NOARGS, detach_doc},
     {"numpy", EXT_FAST(tensor_numpy), numpy_doc},

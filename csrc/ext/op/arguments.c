@@ -102,6 +102,15 @@ op_is_ufunc(PyObject *kernel)
     return (PyObject *)Py_TYPE(kernel) == ufunc;
 }
 
+/* Whether a function of ours says that it is a kernel of this kind. */
+static bool
+says_geometric(PyObject *kernel)
+{
+    PyObject *says =
+        PyFunction_Check(kernel) ? ((PyFunctionObject *)kernel)->func_dict : NULL;
+    return says != NULL && PyDict_GetItemString(says, "geometric") == Py_True;
+}
+
 /* Whether the kernel gives what depends on nothing but its operand's shape and strides,
  * where it gives a view. */
 static bool
@@ -114,9 +123,9 @@ is_geometric(const op_entry *entry)
     bool method = Py_TYPE(entry->kernel) == &PyMethodDescr_Type &&
                   PyDescr_TYPE(entry->kernel) == &PyArray_Type;
     bool known = entry->kernel == getitem || entry->kernel == broadcast_to;
-    bool good = (method || known) && entry->operand_count == 1 &&
-                entry->result_count == 1 && entry->slot_count > 0 &&
-                entry->slots[0].kind == SLOT_OPERAND;
+    bool good = (method || known || says_geometric(entry->kernel)) &&
+                entry->operand_count == 1 && entry->result_count == 1 &&
+                entry->slot_count > 0 && entry->slots[0].kind == SLOT_OPERAND;
     for (int k = 1; good && k < entry->slot_count; k++)
         good = entry->slots[k].kind == SLOT_CONSTANT;
     return good;

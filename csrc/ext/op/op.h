@@ -213,6 +213,7 @@ typedef struct {
     LayoutObject *layout;
     int ndim;
     int64_t shape[DT_MAX_NDIM + 1]; /* of this rank's part */
+    bool short_part; /* one slice of a dim, or none, where the whole has more */
 } op_result;
 
 /* What an argument by position was: a tensor of a layout, a number of a type, or a

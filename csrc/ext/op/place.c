@@ -249,6 +249,8 @@ make_result(op_maker *m, int k, const dt_layout *layout)
     m->entry->outside = !inside;
     result->ndim =
         dt_layout_local_shape(result->shape, layout, inside ? coordinate : NULL);
+    for (int d = 0; inside && d < layout->ndim; d++)
+        result->short_part |= result->shape[d] < 2 && layout->shape[d] > 1;
     return 0;
 }
 

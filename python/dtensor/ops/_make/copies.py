@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core.dtype import dtype_of
+from dtensor.ops._make.as_whole import ordering
 from dtensor.ops._make.elementwise import broadcast
 from dtensor.ops._make.operator import Operand, call, implements, method, operator
 from dtensor.ops._make.words import Answer
@@ -49,6 +50,8 @@ def astype(
     """
     dtype = dtype_of(dtype)
     kernel = call(np.ndarray.astype, x, dtype, order, casting, subok, copy)
+    if not copy and dtype == x.dtype and order in ("C", "F"):
+        kernel = ordering(x, order)
     single = np.dtype(np.float32) in (x.dtype, dtype)
     if single and dtype != x.dtype and order == "K" and casting == "unsafe":
         kernel = call(_C.cast, x, dtype)

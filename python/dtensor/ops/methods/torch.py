@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core.dtype import CASTS, dtype_of
+from dtensor.ops._make.as_whole import ordering
 from dtensor.ops._make.direct import Maybe, in_front
 from dtensor.ops._make.elementwise import broadcast
 from dtensor.ops._make.halves import is_half, weak_call
 from dtensor.ops._make.known import ndim
-from dtensor.ops._make.operator import METHODS, Operand, call, method, operator
+from dtensor.ops._make.operator import METHODS, Operand, method, operator
 from dtensor.ops._make.reduction import OPS
 from dtensor.ops._make.words import Answer
 from dtensor.ops.create.like import empty_like, full_like, ones_like, zeros_like
@@ -124,8 +125,8 @@ def clone(self: Any, *, memory_format: Any = None) -> Any:
 @method
 @operator
 def contiguous(x: Operand, *, memory_format: Any = None) -> Answer:
-    """Return the tensor with each rank's part in C order; memory is shared if it is."""
-    return broadcast([x], "any"), call(np.asarray, x, order="C"), x.dtype
+    """Return the tensor in C order: itself, or a copy, on all ranks alike."""
+    return broadcast([x], "any"), ordering(x, "C"), x.dtype
 
 
 contiguous.vjp(lambda grad, _out, _x, **_: grad)

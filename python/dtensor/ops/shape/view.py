@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor.ops._make.as_whole import raveling, reshaping
 from dtensor.ops._make.axes import normalize_axis_index, normalize_axis_tuple
 from dtensor.ops._make.numbers import has_operands, python_numbers_of
 from dtensor.ops._make.operator import (
@@ -29,7 +30,6 @@ from dtensor.ops._make.reduction import MISSING
 from dtensor.ops._make.words import Answer, Shape, factored, hollow, method_of, rule
 from dtensor.ops.index.read import getitem
 from dtensor.ops.shape import permute as _permute
-from dtensor.ops.shape.fortran import copies_whole, long_dims, reordered
 from dtensor.ops.shape.permute import *  # noqa: F403
 
 __all__ = [
@@ -65,9 +65,8 @@ def _reshaped(a: Operand, shape: Any, order: str, copy: bool | None) -> Answer:
     settings: dict[str, Any] = {} if copy is None else {"copy": copy}
     if order != "C":
         settings["order"] = order
-    kernel = call(method_of("reshape", a), a, LOCAL_SHAPE, **settings)
-    if order == "F" and copy is None and copies_whole(a.shape, new):
-        kernel = call(reordered, a, LOCAL_SHAPE, long_dims(a.shape))
+    plain = call(method_of("reshape", a), a, LOCAL_SHAPE, **settings)
+    kernel = reshaping(a, new, order, copy) or plain
     return _refactored(a.shape, new, order), kernel, a.dtype
 
 
@@ -149,10 +148,7 @@ _reshape_method.vjp(_back)
 def ravel(a: Operand, order: str = "C") -> Answer:
     """Flatten an array; orders "A" and "K" mean "C"."""
     order = {"A": "C", "K": "C"}.get(order, order)
-    kernel = call(method_of("ravel", a), a, order)
-    if order == "F" and copies_whole(a.shape, (a.size,)):
-        kernel = call(reordered, a, -1, long_dims(a.shape))
-    return _refactored(a.shape, (a.size,), order), kernel
+    return _refactored(a.shape, (a.size,), order), raveling(a, order)
 
 
 ravel.vjp(_back_in)
