@@ -5,9 +5,10 @@ import warnings
 import ml_dtypes  # noqa: F401  # so that NumPy knows bfloat16 by name
 import numpy as np
 import pytest
+from meshes import line
 
 import dtensor
-from dtensor import _C
+from dtensor import _C, Shard, distribute_tensor
 
 ALL = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
 ONE = [np.square, np.reciprocal, np.sqrt, np.negative, np.absolute]
@@ -111,3 +112,19 @@ def test_extremes_and_means_of_halves(name):
         np.testing.assert_allclose(
             np.asarray(np.mean(x, axis)).astype(float), wanted.astype(float), 1e-2, 1e-3
         )
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_an_initial_value_is_rounded_before_it_is_added(ranks, name):
+    def body():
+        a = np.array([[1, 2], [0, 3], [2, 0], [-1, 1]]).astype(name)
+        x = distribute_tensor(a, line(), [Shard(0)])
+        for function in (np.sum, np.prod, np.add.reduce, np.multiply.reduce):
+            for initial in (np.float32(3e38), 1e39, -1e39, 3, True):
+                found = function(x, axis=0, initial=initial).full_tensor()
+                first = np.asarray(initial).astype(name)[()]
+                wanted = function(a, axis=0, initial=first)
+                assert found.dtype == wanted.dtype
+                assert np.array_equal(found, wanted, equal_nan=True)
+
+    ranks(body)

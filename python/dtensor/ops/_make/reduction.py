@@ -177,6 +177,9 @@ def reduction(
         initial = MISSING
         if kind is not None:
             del options["initial"]
+    is_wide = is_half(result) and kind is not None and kind.op in ("sum", "product")
+    if is_wide and initial is not MISSING:
+        initial = np.asarray(initial).astype(result)[()]  # what it is there for NumPy
     if kind is not None:
         options |= _initial(kind, axes, initial, where, result)
     names = letters(x.ndim, whole=() if kind else axes)
@@ -192,7 +195,7 @@ def reduction(
     wide = result == np.float32 and function is np.add
     if is_half(x.dtype) and (wide or function in (np.maximum, np.minimum)):
         kernel = in_float32(kernel, result)  # exact, and NumPy converts one by one
-    if is_half(result) and kind is not None and kind.op in ("sum", "product"):
+    if is_wide:
         options.pop("dtype", None)
         kernel = in_float32(kernel, result)
         if x.dtype != result:
