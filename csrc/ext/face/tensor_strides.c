@@ -32,8 +32,8 @@ is_within(PyArrayObject *part, int dim, int other)
 {
     long long own = llabs(PyArray_STRIDE(part, dim));
     long long theirs = llabs(PyArray_STRIDE(part, other));
-    return own < theirs ||
-           (own == theirs && PyArray_DIM(part, dim) < 2 && PyArray_DIM(part, other) > 1);
+    return own < theirs || (own == theirs && PyArray_DIM(part, dim) < 2 &&
+                            PyArray_DIM(part, other) > 1);
 }
 
 /* The strides of a whole array whose dimensions lie in memory in the order in which
@@ -63,7 +63,7 @@ whole_strides(int64_t *out, TensorObject *tensor, PyArrayObject *part)
 
 PyObject *
 ext_tensor_stride(PyObject *object, PyObject *const *args, Py_ssize_t nargs,
-              PyObject *kwnames)
+                  PyObject *kwnames)
 {
     static const ext_signature signature = EXT_SIGNATURE("stride", 1, 1, 0, "dim");
     PyObject *dim_object;
@@ -103,7 +103,6 @@ ext_tensor_is_contiguous(PyObject *self, PyObject *Py_UNUSED(ignored))
 }
 
 const char ext_tensor_is_contiguous_doc[] =
-             "is_contiguous($self, /)\n--\n\n"
-             "Return whether the array is in C order without gaps.\n\n"
-             "Of a DTensor: whether this rank's part is, were it longer.\n";
-
+    "is_contiguous($self, /)\n--\n\n"
+    "Return whether the array is in C order without gaps.\n\n"
+    "Of a DTensor: whether this rank's part is, were it longer.\n";
