@@ -12,6 +12,7 @@ import pytest
 BENCH = Path(__file__).resolve().parent / "bench"
 sys.path.insert(0, str(BENCH))
 
+import bare_agreements  # noqa: E402
 import history  # noqa: E402
 import kept  # noqa: E402
 
@@ -131,3 +132,9 @@ def test_the_page_of_this_tree_shows_the_files_of_this_tree(tmp_path):
     assert shown == history.figures(history.runs_of(history.DOCS)), (
         "./run exec python tests/bench/history.py show"
     )
+
+
+def test_bare_agreements_can_still_be_made():
+    """Every edit of the sources has its place."""
+    for name, text in bare_agreements.edited():
+        assert "lineage_min" not in text, name

@@ -12,9 +12,6 @@ import argparse
 import gc
 import os
 import re
-import subprocess
-import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -22,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from instructions import MARK, mark, valgrind
+from instructions import dumps_of_job, mark, valgrind
 from kept import keep
 from mpi4py import MPI
 
@@ -135,28 +132,8 @@ def by_function(path: Path) -> Counter[str]:
 
 def counts(rows: list[str], functions: int) -> dict[str, int]:
     """Return the instructions of rank 0 in each row."""
-    own = ("OMPI_", "PMIX_", "PRTE_", "PMI_")
-    kept = ("OMPI_ALLOW", "OMPI_MCA_rmaps", "OMPI_MCA_plm", "PRTE_ALLOW", "PRTE_MCA")
-    env = {
-        k: v
-        for k, v in os.environ.items()
-        if not k.startswith(own) or k.startswith(kept)
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        out = f"--callgrind-out-file={folder}/callgrind.%q{{OMPI_COMM_WORLD_RANK}}"
-        command = ["mpiexec", "-n", "2", str(valgrind()), "--tool=callgrind"]
-        command += [f"--dump-before={MARK}", out, sys.executable, __file__, "--count"]
-        subprocess.run(
-            [*command, *rows],
-            env=env,
-            check=True,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-        )
-        dumps = [
-            Path(folder) / f"callgrind.0.{k + 1}" for k in range(2 * len(rows) + 2)
-        ]
-        empty, *spans = [by_function(path) for path in dumps[1::2]]
+    with dumps_of_job(COMM.size, "", __file__, "--count", *rows) as dumps:
+        empty, *spans = [by_function(path) for path in dumps]
     for name, span in zip(rows, spans, strict=True):
         if functions:
             print(f"\n{name}: instructions of each function")

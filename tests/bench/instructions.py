@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from itertools import repeat
 from pathlib import Path
 
@@ -42,22 +44,69 @@ def counted(text: str, names: dict[str, object]) -> None:
     gc.enable()
 
 
-def spans(file: str, *arguments: str) -> list[int]:
-    """Return the instructions between each pair of marks of a program."""
-    command = [str(valgrind()), "--tool=callgrind", f"--dump-before={MARK}"]
-    # A process of its own, that no launcher knows.
+def job_environment(path: str = "") -> dict[str, str]:
+    """The environment of a process or job of its own, that no launcher knows.
+
+    Packages are imported from `path` first.
+    """
     own = ("OMPI_", "PMIX_", "PRTE_", "PMI_")
-    env = {k: v for k, v in os.environ.items() if not k.startswith(own)}
+    kept = ("OMPI_ALLOW", "OMPI_MCA_rmaps", "OMPI_MCA_plm", "PRTE_ALLOW", "PRTE_MCA")
+    env = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(own) or k.startswith(kept)
+    }
+    if path:
+        env["PYTHONPATH"] = path
+    return env
+
+
+@contextmanager
+def dumps_of(
+    launcher: Sequence[str], name: str, path: str, file: str, *arguments: str
+) -> Iterator[list[Path]]:
+    """What callgrind writes between each pair of marks of a program.
+
+    `name` is that of the output, without a dot.
+    """
+    env = job_environment(path)
     env["PYTHONMALLOC"] = "malloc"  # Python's own takes more where a pool is full
+    command = [*launcher, str(valgrind()), "--tool=callgrind"]
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "callgrind"
-        command += [f"--callgrind-out-file={out}", sys.executable, file, *arguments]
-        subprocess.run(command, env=env, check=True, capture_output=True)
+        out = f"--callgrind-out-file={folder}/{name}"
+        command += [f"--dump-before={MARK}", out, sys.executable, file, *arguments]
+        subprocess.run(
+            command,
+            env=env,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+        )
         dumps = sorted(
-            (p for p in Path(folder).iterdir() if p.suffix[1:].isdecimal()),
+            (p for p in Path(folder).glob("0.*") if p.suffix[1:].isdecimal()),
             key=lambda path: int(path.suffix[1:]),
         )
-        return [total(path) for path in dumps][1::2]  # what lies between two pairs
+        yield dumps[1::2]  # what lies between two pairs
+
+
+def dumps_of_job(
+    ranks: int, path: str, file: str, *arguments: str
+) -> AbstractContextManager[list[Path]]:
+    """The same of rank 0 of a job."""
+    launcher = ["mpiexec", "-n", str(ranks)]
+    return dumps_of(launcher, "%q{OMPI_COMM_WORLD_RANK}", path, file, *arguments)
+
+
+def spans(file: str, *arguments: str) -> list[int]:
+    """Return the instructions between each pair of marks of a program."""
+    with dumps_of([], "0", "", file, *arguments) as dumps:
+        return [total(path) for path in dumps]
+
+
+def spans_of_job(ranks: int, path: str, file: str, *arguments: str) -> list[int]:
+    """The same of rank 0 of a job that imports packages from `path` first."""
+    with dumps_of_job(ranks, path, file, *arguments) as dumps:
+        return [total(path) for path in dumps]
 
 
 def per_call(rows: list[str]) -> dict[str, tuple[int, int]]:
