@@ -269,6 +269,22 @@ def test_what_does_not_fit_is_refused():
         get_model_state_dict(made, options=StateDictOptions(broadcast_from_rank0=True))
 
 
+@pytest.mark.parametrize("full", [False, True])
+def test_a_parameter_without_state_is_told_or_starts_anew(full):
+    made, other = model(), model(1)
+    optimizer, fresh = adam(made), adam(other)
+    (made[0](np.ones((2, 6), np.float32)) ** 2).sum().backward()  # the last layer has none
+    optimizer.step()
+    strict = StateDictOptions(full_state_dict=full)
+    state = get_optimizer_state_dict(made, optimizer, options=strict)
+    with pytest.raises(RuntimeError, match=r"Missing .* '2.weight': .*strict=False"):
+        set_optimizer_state_dict(other, fresh, state, options=strict)
+    fresh = adam(other)
+    loose = StateDictOptions(full_state_dict=full, strict=False)
+    set_optimizer_state_dict(other, fresh, state, options=loose)
+    assert {id(p) for p in fresh.state} == {id(p) for p in other[0].parameters()}
+
+
 def test_a_module_s_own_state_is_loaded_into_another_layout(tmp_path):
     def go():
         mesh = init_device_mesh("cpu", (3,))

@@ -20,14 +20,19 @@ __all__ = [
 State = dict[str, Any]
 
 
-def initialised(optimizer: Optimizer) -> None:
+def initialised(optimizer: Optimizer) -> bool:
     """Create an optimizer's state by a step with gradients and learning rate 0.
 
     An optimizer whose parameters have gradients is left as it is, without state.
+
+    Returns
+    -------
+    bool
+        Whether the state was created here.
     """
     params = [p for group in optimizer.param_groups for p in group["params"]]
     if optimizer.state or any(p.grad is not None for p in params):
-        return
+        return False
     with no_grad():
         for param in params:
             if param.requires_grad:
@@ -41,6 +46,7 @@ def initialised(optimizer: Optimizer) -> None:
         if "lr" in group:
             group["lr"] = rate
     optimizer.zero_grad(set_to_none=True)
+    return True
 
 
 def named_state(
@@ -95,6 +101,7 @@ def numbered_state(
     own: Mapping[str, Any],
     settings: Mapping[str, State],
     strict: bool,
+    is_new: bool = False,
 ) -> State:
     """Return given state in the form that an optimizer's ``load_state_dict`` takes.
 
@@ -107,12 +114,15 @@ def numbered_state(
     settings : mapping
         The given settings, by name.
     strict : bool
-        Whether a missing parameter is an error; if not, it keeps its state.
+        Whether a missing parameter, or one whose state is missing, is an error; if not,
+        it keeps its state.
+    is_new : bool, default False
+        Whether the own state was created to be replaced: then there is none to keep.
 
     Raises
     ------
-    KeyError
-        If a parameter is missing and `strict` is True.
+    KeyError, RuntimeError
+        If a parameter, or its state, is missing and `strict` is True.
     """
     state, groups, number = dict[int, Any](), [], 0
     for group in own["param_groups"]:
@@ -122,7 +132,15 @@ def numbered_state(
             if name not in settings and strict:
                 raise KeyError(f"the state has no entry for parameter {name!r}")
             taken |= settings.get(name, {})
-            values = given.get("state", {}).get(name, own["state"].get(name))
+            values = given.get("state", {}).get(name)
+            if values is None and name in own["state"]:
+                if strict:
+                    raise RuntimeError(
+                        f"Missing optimizer state for parameter {name!r}: there is "
+                        "none, as of a parameter that had no gradient before; to load "
+                        "the others, use StateDictOptions(strict=False)"
+                    )
+                values = None if is_new else own["state"][name]
             if values is not None:
                 state[number] = values
             numbers.append(number)

@@ -274,6 +274,9 @@ def set_optimizer_state_dict(
     KeyError
         If ``strict`` is set and a parameter of an optimizer is missing. On this rank
         only.
+    RuntimeError
+        If ``strict`` is set and a parameter has no state, as one without a gradient
+        before; otherwise it starts anew. On this rank only.
     ValueError
         If options contradict each other. On this rank only.
     CheckpointException
@@ -289,7 +292,7 @@ def set_optimizer_state_dict(
         return optim_state_dict if flattened else flat(optim_state_dict)
 
     for optimizer in _list(optimizers):
-        initialised(optimizer)
+        is_new = initialised(optimizer)
         own = named_state(optimizer, names)
         given: Mapping[str, Any] = optim_state_dict
         if options.full_state_dict:
@@ -299,7 +302,7 @@ def set_optimizer_state_dict(
             given = unflat(given, own)
         strict = options.strict and not options.ignore_frozen_params
         optimizer.load_state_dict(
-            numbered_state(given, own, group_settings(given), strict)
+            numbered_state(given, own, group_settings(given), strict, is_new)
         )
 
 

@@ -3,9 +3,20 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakSet
 
-from dtensor import DeviceMesh, DTensor, Layout, Replicate, no_grad, redistribute
+from dtensor import (
+    DeviceMesh,
+    DTensor,
+    Layout,
+    Replicate,
+    Tensor,
+    is_grad_enabled,
+    no_grad,
+    redistribute,
+)
 from dtensor._C import backward_depth, hooks_of, queue_callback
+from dtensor._core.nested import mapped
 from dtensor.fsdp._parameter import Sharded, compare, reduced_placements
 from dtensor.fsdp.policies import MixedPrecisionPolicy
 
@@ -24,6 +35,10 @@ class Switches:
     divide_factor: float | None = None
     force_sum: bool = False
     all_reduce_hook: Callable[[Any], None] | None = None
+
+
+class _Input:
+    """An input of forward whose gradient has not come; its hook alone keeps it."""
 
 
 class Group:
@@ -50,6 +65,11 @@ class Group:
         # What calls `_arrived`, though it may be frozen since forward.
         self._trained: set[int] = set()
         self._was_trained = False  # backward has been through it
+        # Inputs of forward that backward has not come to, if it may need frozen
+        # parameters until then.
+        self._inputs: WeakSet[_Input] = WeakSet()
+        self._ahead: WeakSet[_Input] = WeakSet()
+        self._end = _Input()  # backward comes to it by ending
         self._postponed: dict[int, DTensor] = {}  # to be all-reduced later
         self._regroups: dict[DeviceMesh, DeviceMesh] = {}
 
@@ -147,6 +167,34 @@ class Group:
         for group in self.prefetch[0]:
             group.unshard(async_op=True)
 
+    def watched(self, inputs: Any) -> Any:
+        """Return the inputs of forward; what becomes of their gradients is heard of.
+
+        When all trained parameters have their gradients, those of inputs may still need
+        the frozen ones.
+        """
+        frozen = not all(p.full.requires_grad for p in self.parameters)
+        if not frozen or self.in_backward or not is_grad_enabled():
+            return inputs
+        return mapped(inputs, Tensor, self._watched)
+
+    def _watched(self, x: Tensor) -> Tensor:
+        if not x.requires_grad:
+            return x
+        if x.is_leaf:
+            x = x[...]  # a hook of x itself would outlive this forward
+        mark = _Input()
+        self._inputs.add(mark)
+        x.register_hook(lambda grad: self._passed(mark))
+        return x
+
+    def _passed(self, mark: _Input) -> None:
+        """Free the parameters if backward has now left forward by all its inputs."""
+        if mark in self._ahead:
+            self._ahead.discard(mark)
+            if not self._ahead and not self._is_due:
+                self._free()
+
     def after_forward(self) -> None:
         """Free the gathered parameters, unless backward is running."""
         after = self.reshard_after_forward
@@ -178,6 +226,8 @@ class Group:
             self._depth = backward_depth()
             self._waits = self._trained | self._requiring()
             self._was_trained = True
+            frozen = any(id(p.full) not in self._waits for p in self.parameters)
+            self._ahead = WeakSet((self._inputs or [self._end]) if frozen else [])
             queue_callback(self.after_backward)
 
     def _requiring(self) -> set[int]:
@@ -199,8 +249,8 @@ class Group:
         """Reduce what has arrived, if some parameters were not used."""
         if self.in_backward and self._is_due:
             self._finish()
-        elif self.in_backward and self.switches.reshard_after_backward:
-            self.reshard()  # gathered again after that
+        if self.in_backward:
+            self._free()
         self.in_backward = False
 
     def forget_run(self) -> None:
@@ -213,11 +263,15 @@ class Group:
         for p in self.parameters:
             p.held = p.waiting = p.full.grad = None
 
+    def _free(self) -> None:
+        if self.switches.reshard_after_backward:
+            self.reshard()
+
     def _finish(self) -> None:
         self._is_due = False
         self._waits = set()
-        if self.switches.reshard_after_backward:
-            self.reshard()
+        if not self._ahead:
+            self._free()
         if self.switches.gradient_sync:
             self.reduce()
         elif self.policy.reduce_dtype is not None:

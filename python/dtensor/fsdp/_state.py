@@ -68,6 +68,7 @@ class State:
         if id(module) not in self._left:
             self._left = {id(m) for m in self.modules}
         self.group.before_forward()
+        args, kwargs = self.group.watched((args, kwargs))
         policy = self.group.policy
         if policy.cast_forward_inputs and policy.param_dtype is not None:
             args, kwargs = _cast((args, kwargs), policy.param_dtype)
