@@ -273,7 +273,8 @@ def test_what_does_not_fit_is_refused():
 def test_a_parameter_without_state_is_told_or_starts_anew(full):
     made, other = model(), model(1)
     optimizer, fresh = adam(made), adam(other)
-    (made[0](np.ones((2, 6), np.float32)) ** 2).sum().backward()  # the last layer has none
+    x = np.ones((2, 6), np.float32)
+    (made[0](x) ** 2).sum().backward()  # the last layer has no gradient
     optimizer.step()
     strict = StateDictOptions(full_state_dict=full)
     state = get_optimizer_state_dict(made, optimizer, options=strict)

@@ -8,11 +8,12 @@ from fsdp_models import X, Y, part
 from meshes import line
 
 import dtensor
-from dtensor import nn, tensor
-from dtensor.fsdp import fully_shard
+from dtensor import nn, no_grad, tensor
+from dtensor.fsdp import FullyShardedDataParallel, fully_shard
 from dtensor.testing import run_ranks
 from dtensor.utils.checkpoint import checkpoint
 
+NAMED = {fully_shard: "mesh", FullyShardedDataParallel: "device_mesh"}
 NAMES = ["first.scale", "first.inner.weight", "second.scale", "second.inner.weight"]
 SUBSETS = [
     set(names) for n in range(1, 4) for names in itertools.combinations(NAMES, n)
@@ -72,9 +73,7 @@ def check(model, mesh, expected, *, trained_input):
                 np.testing.assert_allclose(found[name], grad, rtol=1e-10)
         for module in model.modules():
             state = vars(module).get("_fsdp_state")
-            reached = trained_input or any(p.requires_grad for p in module.parameters())
-            if state is not None and reached:
-                assert not state.group.is_full
+            assert state is None or not state.group.is_full
 
 
 @pytest.mark.parametrize("how", [{}, {"use_reentrant": False}, {"use_reentrant": True}])
@@ -139,3 +138,35 @@ def test_inputs_keep_no_hooks_of_forwards_without_backward():
         assert not model._fsdp_state.group._inputs
 
     run_ranks(2, body)
+
+
+@pytest.mark.parametrize("wrap", [fully_shard, FullyShardedDataParallel])
+def test_what_is_said_of_parameters_after_a_forward_alone_is_kept(ranks, wrap):
+    def body():
+        model = wrap(Net(set()), **{NAMED[wrap]: line()})
+        mine = list(model.parameters())
+        x, y = part(line(), X), part(line(), Y)
+
+        def trained():
+            for p in mine:
+                p.grad = None
+            loss_of(model, x, y).backward()
+            return [p.grad is not None for p in model.parameters()]
+
+        def looked():
+            with no_grad():
+                model(x)
+
+        looked()
+        model.first.requires_grad_(False)
+        assert trained() == trained() == [False, False, True, True]
+        looked()
+        model.first.requires_grad_(True)
+        assert trained() == trained() == [True] * 4
+        looked()
+        for p in mine[2:]:
+            p.requires_grad_(False)
+        assert trained() == trained() == [True, True, False, False]
+        assert [p.requires_grad for p in mine] == [True, True, False, False]
+
+    ranks(body)

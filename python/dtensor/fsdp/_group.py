@@ -60,6 +60,7 @@ class Group:
         self._depth = 0  # of the first backward that reached this group
         self._is_due = False  # unreduced gradients have arrived, or may arrive
         self.prefetch: tuple[list[Group], list[Group]] = ([], [])
+        self.below: list[Group] = []  # of a root
         self._coming: list[list[DTensor]] | None = None
         self._waits: set[int] = set()
         # What calls `_arrived`, though it may be frozen since forward.
@@ -132,6 +133,7 @@ class Group:
             for parameter in self.parameters:
                 parameter.write_back()
         for parameter in self.parameters:
+            parameter.follow_full()
             parameter.show(parameter.sharded)
             parameter.drop()
 
@@ -246,11 +248,16 @@ class Group:
             self._finish()
 
     def after_backward(self) -> None:
-        """Reduce what has arrived, if some parameters were not used."""
+        """Reduce what has arrived, if some parameters were not used.
+
+        A root also frees the parameters of modules that backward has not come to.
+        """
         if self.in_backward and self._is_due:
             self._finish()
         if self.in_backward:
-            self._free()
+            for group in (self, *self.below):
+                if group is self or not group.in_backward:
+                    group._free()
         self.in_backward = False
 
     def forget_run(self) -> None:

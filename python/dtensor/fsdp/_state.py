@@ -54,6 +54,8 @@ class State:
                 state = state_of(below)
                 if state is not None and state is not self:
                     state.is_root = False
+                    if state.group not in self.group.below:
+                        self.group.below.append(state.group)
                     state.group.reshard_after_forward = (
                         True if state.reshard is None else state.reshard
                     )

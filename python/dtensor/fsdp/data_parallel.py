@@ -143,10 +143,9 @@ class DistributedDataParallel(Module, Joinable):
         Join.notify_join_context(self)
         syncs = is_grad_enabled() and self.require_backward_grad_sync
         if syncs and self._arrived:
+            awaited = {id(p) for p in self._trained} - self._arrived
             left = [
-                name
-                for name, p in self.module.named_parameters()
-                if p.requires_grad and id(p) not in self._arrived
+                name for name, p in self.module.named_parameters() if id(p) in awaited
             ]
             raise RuntimeError(
                 "Expected to have finished reduction in the prior iteration before "

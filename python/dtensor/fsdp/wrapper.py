@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from dtensor import DeviceMesh, DTensor, no_grad
+from dtensor import DeviceMesh, DTensor, is_grad_enabled, no_grad
 from dtensor.fsdp._first import broadcast, check_memory
 from dtensor.fsdp._forms import first_rank, given_form, show_parts, taken_form
 from dtensor.fsdp._fully_shard import fully_shard, mesh_of_all, replicate
@@ -174,8 +174,12 @@ use_orig_params
         return module[key]
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the wrapped module."""
-        return self._fsdp_wrapped_module(*args, **kwargs)
+        """Call the wrapped module; without gradients its parameters are cut again."""
+        module: Any = self.module
+        result = module(*args, **kwargs)
+        if not is_grad_enabled():
+            module.reshard()
+        return result
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
