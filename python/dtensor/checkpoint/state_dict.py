@@ -275,8 +275,7 @@ def set_optimizer_state_dict(
         If ``strict`` is set and a parameter of an optimizer is missing. On this rank
         only.
     RuntimeError
-        If ``strict`` is set and a parameter has no state, as one without a gradient
-        before; otherwise it starts anew. On this rank only.
+        If ``strict`` is set and a parameter has no state: else it starts anew.
     ValueError
         If options contradict each other. On this rank only.
     CheckpointException
