@@ -205,3 +205,14 @@ def test_summaries_are_written_by_tensorboardx(monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboardX", None)
     with pytest.raises(ModuleNotFoundError, match=r"dtensor-mpi\[tensorboardX\]"):
         SummaryWriter()
+
+
+def test_state_of_an_optimizer_can_be_made_before_its_first_step():
+    """PyTorch's own example of FSDP2 imports this private name."""
+    from dtensor.torch.distributed.checkpoint.state_dict import _init_optim_state
+
+    weight = nn.Parameter(torch.ones(2, 3))
+    optimizer = torch.optim.Adam([weight], lr=0.1)
+    _init_optim_state(optimizer)
+    assert optimizer.state[weight]["exp_avg"].shape == (2, 3)
+    assert weight.grad is None and optimizer.param_groups[0]["lr"] == 0.1
