@@ -166,5 +166,11 @@ def test_what_is_said_of_parameters_after_a_forward_alone_is_kept(ranks, wrap):
             p.requires_grad_(False)
         assert trained() == trained() == [True, True, False, False]
         assert [p.requires_grad for p in mine] == [True, True, False, False]
+        if wrap is fully_shard:
+            coming = model.unshard(async_op=True)
+            for p in mine:
+                p.requires_grad_(True)
+            coming.wait()
+            assert trained() == trained() == [True] * 4
 
     ranks(body)

@@ -176,7 +176,7 @@ class Sharded:
         _known[id(whole)] = _known[id(self.sharded)] = self
         self._dtype = dtype
         self.compute_dtype = np.dtype(self.sharded.dtype if dtype is None else dtype)
-        self._gathered_at = 0, False  # of `sharded`: version and `requires_grad`
+        self._gathered_at = 0, False  # the version of `sharded`, and `requires_grad`
         self.waiting: Any = None  # gradients that are not reduced yet
         self.watched = False
         self.held: Any = None  # between forward and backward, sharded over fewer ranks
@@ -238,16 +238,14 @@ class Sharded:
             local = _C.made_of(_C.of_part(local, layout), source)
         return _C.into_torch(local) if _C.is_torch(self.sharded) else local
 
-    def _now(self) -> tuple[int, bool]:
-        return self.sharded._version, self.sharded.requires_grad
-
     def is_stale(self) -> bool:
         """Return whether the parameter was changed since it was gathered."""
-        return self._now() != self._gathered_at
+        now = self.sharded._version, self.sharded.requires_grad
+        return now != self._gathered_at
 
     def fill(self, gathered: DTensor) -> None:
         """Use the memory of the gathered array."""
-        self._gathered_at = self._now()
+        self._gathered_at = self.sharded._version, self.full.requires_grad
         self.full.data = self._wrap(gathered.to_local().detach(), gathered)
 
     def follow_full(self) -> None:

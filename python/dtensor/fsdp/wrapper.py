@@ -175,10 +175,11 @@ use_orig_params
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Call the wrapped module; without gradients its parameters are cut again."""
-        module: Any = self.module
-        result = module(*args, **kwargs)
-        if not is_grad_enabled():
-            module.reshard()
+        result = self.module(*args, **kwargs)
+        if not is_grad_enabled() and self.check_is_root():
+            for wrapper in self.fsdp_modules(self):
+                module: Any = wrapper.module
+                module.reshard()
         return result
 
     @contextlib.contextmanager
