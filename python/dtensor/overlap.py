@@ -134,7 +134,8 @@ def map_overlap(
         ``u[2:] - u[:-2]``, takes rows of the parts there. A function that raises on one
         rank raises on all.
     x, depth, boundary, value
-        As of `halo`.
+        As of `halo`. A dim of `x` that is cut and has no depth has no borders: name
+        every dim along which the function looks at neighbours.
 
     Returns
     -------
