@@ -2,8 +2,7 @@
 
 Started by test_same.py, under mpiexec or, with ``threads`` as argument, with ranks as
 threads, and by test_nodes.py on several nodes. It does the same by plans of each
-family, with ``brief`` of some. ``node_ranks=2`` as argument lets plans go from node to
-node on one machine.
+family. ``node_ranks=2`` as argument lets plans go from node to node on one machine.
 """
 
 import itertools
@@ -20,8 +19,6 @@ from dtensor.testing import run_ranks
 
 RANKS = 4
 FAMILIES = ["", *(f"family={k}" for k in range(1, 6)), "family=4,node_ranks=2"]
-if "brief" in sys.argv:
-    FAMILIES = FAMILIES[::3]
 NODES = [word for word in sys.argv[1:] if word.startswith("node_ranks=")]
 MESHES = [((4,), ("all",)), ((2, 2), ("dp", "tp"))]
 DTYPES = ["f4", "f8", "f2", "c8"]

@@ -35,8 +35,8 @@ def test_every_integer_parameter_of_every_operator_is_given_by_a_row():
 
 
 def test_some_calls_with_great_and_negative_integers_end_as_numpys_do():
-    count, wrong = swept("--part", "0.01")
-    assert count > 75 and not wrong, json.dumps(wrong, indent=1)
+    count, wrong = swept("--part", "0.02")
+    assert count > 150 and not wrong, json.dumps(wrong, indent=1)
 
 
 @pytest.mark.validate

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from jobs import PATIENCE, run
+from slow import slow
 
 PROGRAM = str(Path(__file__).with_name("same_program.py"))
 THREADS = [sys.executable, PROGRAM, "threads"]
@@ -25,11 +26,12 @@ NODES = [
     ([*PROCESSES, "node_ranks=2"], {}),
     ([*THREADS, "node_ranks=4"], {}),
 ]
+QUICK, REST = [*STARTS[1:3], NODES[1]], [STARTS[3], NODES[0], NODES[2]]
 
 
-def crc(command, environment, *words, patience=PATIENCE):
+def crc(command, environment, patience=PATIENCE):
     """What a run prints."""
-    code, output, _ = run([*command, *words], patience, **BLAS, **environment)
+    code, output, _ = run(command, patience, **BLAS, **environment)
     assert code == 0 and output.startswith("CRC "), output
     return output.strip()
 
@@ -40,13 +42,7 @@ def usual():
     return crc(*STARTS[0])
 
 
-def test_some_starts_have_the_same_values_and_layouts():
-    some = [*STARTS[:3], NODES[1]]
-    assert len({crc(*start, "brief") for start in some}) == 1
-
-
-@pytest.mark.validate
-@pytest.mark.parametrize("start", [*STARTS[1:], *NODES])
+@pytest.mark.parametrize("start", QUICK + [slow(s) for s in REST])
 def test_all_starts_have_the_same_values_and_layouts(start):
     """By messages and without, in processes and in threads, on one node or more."""
     assert crc(*start) == usual()

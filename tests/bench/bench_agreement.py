@@ -9,89 +9,29 @@ several jobs, of both builds in turn.
 """
 
 import argparse
-import gc
 import json
 import os
 import subprocess
 import sys
-import time
-from typing import Any
 
 import numpy as np
-from instructions import CALLS, WARM, job_environment, mark, spans_of_job, valgrind
+from bench_moves import CALLS, COMM, ROWS as MOVES, count, names, nanoseconds
+from instructions import job_environment, spans_of_job, valgrind
 from kept import keep
-from mpi4py import MPI
 
-from dtensor import DTensor, Replicate, Shard, distribute_tensor, init_device_mesh
-
-COMM = MPI.COMM_WORLD
 RANKS = 2
-ROWS = {
-    "from_local": "from_local(part, mesh, S0)",
-    "S(0) -> R 4x4": "s.redistribute(placements=R)",
-    "S(0) -> S(1) 4x4": "s.redistribute(placements=S1)",
-    "full_tensor 4x4": "s.full_tensor()",
-}
+ROWS = ["from_local", "S(0) -> R 4x4", "S(0) -> S(1) 4x4", "full_tensor"]
 AIM = 0.03
-STARTS, ROUNDS, NUMBER = 5, 9, 3000
-COUNTS = 3  # in which rank 0 comes last at least once
-LATE = 0.005  # seconds after which rank 0 calls, when it is to come last
+STARTS, COUNTS = 5, 3  # jobs; in one of these at least rank 0 comes last
+LATE = 0.005  # seconds after which it calls
 
 
-def names() -> dict[str, Any]:
-    """What the rows are about."""
-    mesh = init_device_mesh("cpu", (COMM.size,))
-    a = np.ones((4, 4), np.float32)
-    return {
-        "mesh": mesh,
-        "S0": [Shard(0)],
-        "S1": [Shard(1)],
-        "R": [Replicate()],
-        "part": a[:2],
-        "s": distribute_tensor(a, mesh, [Shard(0)]),
-        "from_local": DTensor.from_local,
-        "sleep": time.sleep,
-        "late": LATE if COMM.rank == 0 else 0,
-    }
-
-
-def loop(text: str, known: dict[str, Any]) -> Any:
-    """A function that calls a text so often."""
-    exec(f"def run(count):\n for _ in range(count):\n  {text}\n", known)
-    return known["run"]
-
-
-def count() -> None:
-    """Call rows between two marks, the first one empty."""
-    known = names()
-    for text in ["pass", *ROWS.values()]:
-        run = loop(f"sleep(late); {text}", known)
-        run(WARM)
-        gc.collect()
-        gc.disable()
-        COMM.Barrier()
-        mark()
-        run(CALLS)
-        mark()
-        gc.enable()
-
-
-def nanoseconds() -> list[float]:
+def least() -> list[float]:
     """The least time of a call of each row."""
     known = names()
     processors = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {processors[COMM.rank % len(processors)]})
-    least = []
-    for text in ROWS.values():
-        run, times = loop(text, known), []
-        run(WARM)
-        for _ in range(ROUNDS):
-            COMM.Barrier()
-            begin = time.perf_counter()
-            run(NUMBER)
-            times.append(time.perf_counter() - begin)
-        least.append(min(times) / NUMBER * 1e9)
-    return least
+    return [nanoseconds(MOVES[row], known) for row in ROWS]
 
 
 def timed(path: str) -> list[float]:
@@ -104,8 +44,8 @@ def timed(path: str) -> list[float]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
     )
-    least: list[float] = json.loads(done.stdout)
-    return least
+    found: list[float] = json.loads(done.stdout)
+    return found
 
 
 def counted(path: str) -> list[int]:
@@ -120,12 +60,12 @@ def main() -> None:
     parser.add_argument("--time", action="store_true", help="inside mpiexec")
     options = parser.parse_args()
     if options.count:
-        count()
+        count(ROWS, f"import time; time.sleep({LATE if COMM.rank == 0 else 0})")
         return
     if options.time:
-        least = nanoseconds()
+        found = least()
         if COMM.rank == 0:
-            print(json.dumps(least))
+            print(json.dumps(found))
         return
     import bare_agreements  # only here: it builds
 

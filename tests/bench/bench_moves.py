@@ -94,11 +94,11 @@ def nanoseconds(text: str, known: dict[str, Any]) -> float:
     return min(times) / NUMBER * 1e9
 
 
-def count(rows: list[str]) -> None:
-    """Call rows between two marks, the first one empty."""
+def count(rows: list[str], before: str = "pass") -> None:
+    """Call rows between two marks, the first one empty, each call after a text."""
     known = names()
     for text in ["pass", *(ROWS[name] for name in rows)]:
-        run = loop(text, known)
+        run = loop(f"{before}; {text}", known)
         run(WARM)
         gc.collect()
         gc.disable()
