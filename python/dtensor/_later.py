@@ -1,13 +1,17 @@
 """What is loaded when it is first asked for, so that `import dtensor` is short."""
 
+import functools
 import importlib
 import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from dtensor import _C
 from dtensor.device_mesh import DeviceMesh
+from dtensor.ops._make.operator import FUNCTIONS
 
 __all__ = ["HOMES", "ROOMS", "begin", "load"]
 
@@ -66,6 +70,15 @@ def _picture(function: str) -> Callable[[Any], str]:
 _C.install_in(_C.Tensor, {"_repr_html_": _picture("tensor_html")})
 _C.install_in(_C.Layout, {"_repr_html_": _picture("layout_html")})
 DeviceMesh._repr_html_ = _picture("mesh_html")  # type: ignore[attr-defined]
+
+
+def _write(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call NumPy's function that writes a file, given a tensor."""
+    return importlib.import_module("dtensor.io._numpy").write(function, args, kwargs)
+
+
+for _writer in (np.save, np.savez, np.savez_compressed, np.savetxt):
+    FUNCTIONS[_writer] = functools.partial(_write, _writer)
 
 
 def begin() -> None:

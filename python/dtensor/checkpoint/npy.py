@@ -22,7 +22,7 @@ from dtensor.device_mesh import DeviceMesh
 from dtensor.ops._make.composite import settled
 from dtensor.placement_types import Placement
 
-__all__ = ["load_npy", "save_npy"]
+__all__ = ["load_npy", "save_npy", "write_npy"]
 
 WRITE = 1 << 20  # bytes of one write
 TOKEN = 16  # characters
@@ -73,7 +73,11 @@ def save_npy(file: PathLike, x: Any) -> None:
     path = os.fspath(file)
     if not path.endswith(".npy"):
         raise ValueError(f"save_npy needs a path that ends in .npy, not {path!r}")
-    what = f"checkpoint.save_npy({path!r})"
+    write_npy(path, x, f"checkpoint.save_npy({path!r})")
+
+
+def write_npy(path: str, x: Any, what: str) -> None:
+    """Write one array as a file that ends in ``.npy``, for the call `what`."""
     array = x if isinstance(x, Tensor) else np.asarray(x)
     group = array.device_mesh if isinstance(array, DTensor) else None
     ranks = ranks_of(group, False, what)

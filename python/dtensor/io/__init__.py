@@ -2,7 +2,7 @@
 
 All ranks write one file together, and each reads its part, in any layout. A save that
 fails leaves the old file. ``.npy`` files are in `dtensor.checkpoint`. Begin in `hdf5`;
-`_saving` is what the formats have in common.
+`_saving` is what the formats have in common, `_numpy` what `np.savez` and its like do.
 """
 
 from dtensor.io.hdf5 import load_hdf5, save_hdf5

@@ -211,10 +211,7 @@ def _gathered(name: str, tensors: list[_C.DTensor]) -> list[npt.NDArray[Any]]:
 
 # What becomes of the gathered arrays.
 _RESULT = "and the result is replicated"
-_FILES = (
-    "and every rank writes the file; dtensor.checkpoint.save_npy and dtensor.io write "
-    "one together"
-)
+_FILES = "and each rank writes its open file; given a path, they write one file"
 _WRITERS = ("numpy.save", "numpy.savez", "numpy.savez_compressed", "numpy.savetxt")
 
 
