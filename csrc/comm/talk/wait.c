@@ -336,7 +336,9 @@ heed_time(waiting *v, double now)
         snprintf(text, sizeof text, "%s", left);
         give_up(v, DT_RUNTIME, text, to_all ? NULL : text);
     } else if (ended >= 0) {
-        snprintf(text, sizeof text, "%.400s #%" PRIu64 " waits for %s, which has ended",
+        snprintf(text, sizeof text,
+                 "%.400s #%" PRIu64 " waits for %s, which has ended: every rank of the "
+                 "mesh must make this call",
                  head->what, dt_count_in(head->number),
                  dt_name_rank(world->transport, ended).text);
         give_up(v, DT_RUNTIME, text, text);

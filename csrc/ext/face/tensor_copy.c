@@ -61,12 +61,9 @@ refuse_cut(const dt_layout *layout)
         layout->ndim == 0
             ? "Instead of np.array([x, y]) write np.stack([x, y]), or float(x), on all "
               "ranks."
-            : "Instead of new = np.zeros(shape); new[1:-1] = x begin with "
-              "np.zeros_like of a DTensor; instead of a[x] write dtensor.take(a, x). "
-              "What takes arrays alone, such as np.testing, np.ma and np.vectorize, "
-              "gets x.full_tensor(). Functions of SciPy that know the array API take a "
-              "DTensor if SCIPY_ARRAY_API=1 is set before it is imported "
-              "(docs/interop.md).");
+            : "To fill an array with it, begin with np.zeros_like of a DTensor; for "
+              "a[x], write dtensor.take(a, x); for functions that take arrays alone, "
+              "see docs/troubleshooting.md.");
 }
 
 PyObject *
