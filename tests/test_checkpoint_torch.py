@@ -1,6 +1,8 @@
 """Checkpoints that are files of torch.save: each rank reads its own parts."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -9,9 +11,10 @@ from torch_archives import archive
 import dtensor
 import dtensor.torch as torch
 from dtensor import _C, Replicate, Shard, nn
-from dtensor.checkpoint import CheckpointException, load, load_hf, read
+from dtensor.checkpoint import CheckpointException, load, load_hf, read, save
 from dtensor.fsdp import fully_shard
 from dtensor.testing import run_ranks
+from dtensor.torch.distributed.checkpoint.format_utils import dcp_to_torch_save
 
 
 def contents():
@@ -191,3 +194,33 @@ def test_a_function_may_change_each_tensor_that_a_module_takes(tmp_path):
                 load_hf(layer, path, convert={"weight": lambda x: x * 2}.get)
 
     run_ranks(2, go)
+
+
+def test_a_checkpoint_becomes_one_file_of_torch_save_and_back(tmp_path):
+    def go():
+        mesh = dtensor.init_device_mesh("cpu", (2,))
+        model = nn.Linear(3, 4)
+        fully_shard(model, mesh=mesh)
+        optimizer = torch.optim.Adam(model.parameters())
+        model(torch.ones(2, 3)).sum().backward()
+        optimizer.step()
+        state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+        save(state, checkpoint_id=tmp_path / "dcp")
+        return {name: x.full_tensor() for name, x in model.state_dict().items()}
+
+    weights = run_ranks(2, go)[0]
+    dcp_to_torch_save(tmp_path / "dcp", tmp_path / "x.pt")
+    found = torch.load(tmp_path / "x.pt")
+    assert found["model"].keys() == weights.keys()
+    assert all(np.array_equal(found["model"][name], weights[name]) for name in weights)
+    assert found["optimizer"]["state"][0]["exp_avg"].shape == (4, 3)
+    module = "dtensor.torch.distributed.checkpoint.format_utils"
+    command = [sys.executable, "-m", module, "torch_to_dcp", "x.pt", "again"]
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=100)
+    again = read(tmp_path / "again")
+    assert again["optimizer"]["param_groups"] == found["optimizer"]["param_groups"]
+    for name in weights:
+        assert np.array_equal(again["model"][name], weights[name])
+    with pytest.raises(CheckpointException):
+        dcp_to_torch_save(tmp_path / "nowhere", tmp_path / "y.pt")
+    assert not (tmp_path / "y.pt").exists()

@@ -180,10 +180,11 @@ def read(
     placements: Placements | None = None,
     *,
     process_group: Group = None,
+    no_dist: bool = False,
 ) -> dict[Any, Any]:
     """Return the contents of a checkpoint, nested as they were saved.
 
-    Collective. Every rank reads only the parts that it holds.
+    Collective, unless `no_dist`. Every rank reads only the parts that it holds.
 
     Parameters
     ----------
@@ -196,6 +197,8 @@ def read(
         or a function ``placements(name, shape)``. Default: Replicate.
     process_group : DeviceMesh or MPI communicator, optional
         The ranks that read; default: all. The others get an empty dict.
+    no_dist : bool, default False
+        Whether this rank reads alone.
 
     Returns
     -------
@@ -215,7 +218,7 @@ def read(
     path = path_of(checkpoint_id, None)
     what = f"checkpoint.read({path!r})"
     wait_for_saves()
-    ranks = ranks_of(process_group, False, what)
+    ranks = ranks_of(process_group, no_dist, what)
     found: dict[Any, Any] = {}
     if ranks.rank < 0:
         return found
