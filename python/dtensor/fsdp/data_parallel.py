@@ -1,7 +1,7 @@
 """`DistributedDataParallel`: each rank holds the whole model, and other data."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from dtensor import (
 from dtensor._C import queue_callback
 from dtensor._core import world
 from dtensor.autograd import is_grad_enabled
+from dtensor.fsdp._bucket import GradBucket, averaged
 from dtensor.fsdp._first import alike, broadcast, own
 from dtensor.fsdp._fully_shard import mesh_of_all
 from dtensor.fsdp._parameter import compare
@@ -56,8 +57,8 @@ class DistributedDataParallel(Module, Joinable):
     device_ids, output_device : optional
         None: there are no devices to choose.
     dim, bucket_cap_mb, gradient_as_bucket_view, **ignored
-        PyTorch's other options, without effect: there are no buckets, and `grad` is no
-        view of one.
+        PyTorch's other options, without effect: a bucket has all gradients of a dtype,
+        and `grad` is no view of it.
 
     Raises
     ------
@@ -119,6 +120,7 @@ class DistributedDataParallel(Module, Joinable):
         self._compare()
         if init_sync:
             broadcast([*module.parameters(), *module.buffers()], self._mesh)
+        self._hook: tuple[Any, Any] | None = None
         self._arrived: set[int] = set()
         self._is_due = False
         self._divides_by_all = True  # ranks, or by those that have not joined
@@ -189,15 +191,20 @@ class DistributedDataParallel(Module, Joinable):
     @no_grad()
     def _average(self, parameters: list[Any]) -> None:
         """Put the averages of the ranks' gradients into `grad`."""
-        for each in alike(parameters):
+        lists = alike(parameters)
+        for index, each in enumerate(lists):
             follows = self._join_config.has_joined  # its gradients do not count
             grads = [
                 p.detach() * 0 if follows or p.grad is None else p.grad for p in each
             ]
             compare("gradients", grads)
-            found = self._reduce([own(x) for x in grads], "avg")
-            if not self._divides_by_all:
-                found = [x * (self._mesh.size() / self._going_on) for x in found]
+            if self._hook is not None:
+                bucket = GradBucket(index, len(lists), each, [own(x) for x in grads])
+                found = averaged(*self._hook, bucket)
+            else:
+                found = self._reduce([own(x) for x in grads], "avg")
+                if not self._divides_by_all:
+                    found = [x * (self._mesh.size() / self._going_on) for x in found]
             for p, grad, mean in zip(each, grads, found, strict=True):
                 whole = isinstance(grad, DTensor)
                 new = _C.of_part(mean, grad.layout) if whole else mean
@@ -212,6 +219,36 @@ class DistributedDataParallel(Module, Joinable):
             addends = Layout(self._mesh, [Partial(op)], x.shape, x.dtype)
             moves.append((addends, addends.with_placements([Replicate()])))
         return moved([Tensor(np.asarray(x.detach())) for x in tensors], moves)
+
+    def register_comm_hook(self, state: Any, hook: Callable[..., Any]) -> None:
+        """Let a function average the gradients, in place of the all_reduce.
+
+        Parameters
+        ----------
+        state : object
+            The first argument of `hook`.
+        hook : callable
+            ``hook(state, bucket)`` is called at the end of backward on all ranks, once
+            for each dtype, with a `dtensor.torch.distributed.GradBucket`. It returns a
+            `dtensor.torch.futures.Future` of the tensor that takes the place of the
+            bucket's buffer; divided by the number of ranks, if it is to be an average.
+
+        Raises
+        ------
+        TypeError
+            If `hook` is not callable; at the end of backward, if it returns no such
+            future.
+        RuntimeError
+            If there is a hook already.
+        """
+        if not callable(hook):
+            raise TypeError("Communication hook must be callable.")
+        if self._hook is not None:
+            raise RuntimeError(
+                "register_comm_hook or register_builtin_comm_hook can only be called "
+                "once."
+            )
+        self._hook = hook, state
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:

@@ -4,6 +4,7 @@ A group of ranks is what `new_group` or ``mesh.get_group()`` returns, or a mesh 
 dimension. Tensors are `Tensor`s or NumPy arrays.
 """
 
+from dtensor.fsdp._bucket import GradBucket as GradBucket
 from dtensor.torch.distributed._collectives import *  # noqa: F403
 from dtensor.torch.distributed._errors import *  # noqa: F403
 from dtensor.torch.distributed._exchange import *  # noqa: F403

@@ -11,6 +11,7 @@ from dtensor.autograd import no_grad
 from dtensor.placement_types import Partial, Placement, Replicate, Shard
 from dtensor.torch.distributed._groups import Group, mesh_of
 from dtensor.torch.distributed._world import get_group_rank
+from dtensor.torch.futures import Future
 
 __all__ = [
     "ReduceOp",
@@ -43,7 +44,16 @@ class ReduceOp(metaclass=_Names):
 
 
 class Work:
-    """What a collective with ``async_op=True`` returns; it has already finished."""
+    """What a collective with ``async_op=True`` returns; it has already finished.
+
+    Parameters
+    ----------
+    *outputs : Tensor
+        What it has written.
+    """
+
+    def __init__(self, *outputs: Any) -> None:
+        self._outputs = list(outputs)
 
     def wait(self, timeout: Any = None) -> bool:
         """Return True."""
@@ -53,9 +63,19 @@ class Work:
         """Return True."""
         return True
 
+    def result(self) -> list[Any]:
+        """Return the tensors that were written."""
+        return self._outputs
 
-def _done(async_op: bool) -> Work | None:
-    return Work() if async_op else None
+    def get_future(self) -> Future[list[Any]]:
+        """Return a future whose value is the list of `result`."""
+        future: Future[list[Any]] = Future()
+        future.set_result(self._outputs)
+        return future
+
+
+def _done(async_op: bool, *outputs: Any) -> Work | None:
+    return Work(*outputs) if async_op else None
 
 
 def _moved(
@@ -101,7 +121,7 @@ def all_reduce(
         If the shapes differ, on all ranks.
     """
     _write(tensor, _moved(tensor, group, Partial(op), Replicate()))
-    return _done(async_op)
+    return _done(async_op, tensor)
 
 
 def broadcast(
@@ -136,7 +156,7 @@ def broadcast(
         with no_grad():
             x = distribute_tensor(tensor, mesh, [Replicate()], src_data_rank=group_src)
             _write(tensor, x.to_local())
-    return _done(async_op)
+    return _done(async_op, tensor)
 
 
 def all_gather(
@@ -155,7 +175,7 @@ def all_gather(
     if whole is not None:
         for out, part in zip(tensor_list, whole, strict=True):
             _write(out, part)
-    return _done(async_op)
+    return _done(async_op, *tensor_list)
 
 
 def all_gather_into_tensor(
@@ -173,7 +193,7 @@ def all_gather_into_tensor(
     if np.ndim(output_tensor) > np.ndim(input_tensor):
         input_tensor = np.expand_dims(input_tensor, 0)
     _write(output_tensor, _moved(input_tensor, group, Shard(0), Replicate()))
-    return _done(async_op)
+    return _done(async_op, output_tensor)
 
 
 def reduce_scatter_tensor(
@@ -192,10 +212,9 @@ def reduce_scatter_tensor(
     input, op, group, async_op
         As for `all_reduce`.
     """
-    if np.ndim(input) > np.ndim(output):
-        output = np.expand_dims(output, 0)
-    _write(output, _moved(input, group, Partial(op), Shard(0)))
-    return _done(async_op)
+    part = np.expand_dims(output, 0) if np.ndim(input) > np.ndim(output) else output
+    _write(part, _moved(input, group, Partial(op), Shard(0)))
+    return _done(async_op, output)
 
 
 def barrier(

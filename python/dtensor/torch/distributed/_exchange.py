@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ def reduce(
         with no_grad():
             x = DTensor.from_local(tensor, mesh, [Partial(op)])
             _write(tensor, x.full_tensor(root=root))
-    return _done(async_op)
+    return _done(async_op, tensor)
 
 
 @told
@@ -124,7 +125,7 @@ def gather(
             gather_list or (), whole if here[0] == root else (), strict=True
         ):
             _write(out, part)
-    return _done(async_op)
+    return _done(async_op, *(gather_list or ()))
 
 
 def _check_list(name: str, given: Any, wanted: bool, what: str, of: str) -> None:
@@ -167,13 +168,13 @@ def scatter(
     mesh = mesh_of(group)
     here = mesh.get_coordinate()
     if here is None:
-        return _done(async_op)
+        return _done(async_op, tensor)
     _check_list("scatter_list", scatter_list, here[0] == root, "source", "scatter")
     with no_grad():
         whole = None if scatter_list is None else np.stack(list(scatter_list))
         x = distribute_tensor(whole, mesh, [Shard(0)], src_data_rank=root)
         _write(tensor, x.to_local()[0])
-    return _done(async_op)
+    return _done(async_op, tensor)
 
 
 @told
@@ -196,7 +197,7 @@ def reduce_scatter(
     """
     whole = np.stack(list(input_list))
     _write(np.expand_dims(output, 0), _moved(whole, group, Partial(op), Shard(0)))
-    return _done(async_op)
+    return _done(async_op, output)
 
 
 @told
@@ -229,7 +230,7 @@ def all_to_all_single(
             sizes = sizes[0], [len(input) // len(sizes[0])] * len(sizes[0])
         with no_grad():
             _write(output, _functional.all_to_all_single(input, *sizes, mesh))
-    return _done(async_op)
+    return _done(async_op, output)
 
 
 @told
@@ -260,7 +261,7 @@ def all_to_all(
             ends = np.cumsum(sizes[0])
             for out, end, n in zip(output_tensor_list, ends, sizes[0], strict=True):
                 _write(out, np.reshape(found[end - n : end], np.shape(out)))
-    return _done(async_op)
+    return _done(async_op, *output_tensor_list)
 
 
 def all_reduce_coalesced(
@@ -272,7 +273,7 @@ def all_reduce_coalesced(
     """Reduce several tensors in place: see `all_reduce`."""
     for tensor in tensors:
         all_reduce(tensor, op, group)
-    return _done(async_op)
+    return _done(async_op, *tensors)
 
 
 def all_gather_coalesced(
@@ -284,7 +285,7 @@ def all_gather_coalesced(
     """Gather several tensors: the outputs are one list for each rank."""
     for k, tensor in enumerate(input_tensor_list):
         all_gather([each[k] for each in output_tensor_lists], tensor, group)
-    return _done(async_op)
+    return _done(async_op, *chain.from_iterable(output_tensor_lists))
 
 
 # --- objects --------------------------------------------------------------------------

@@ -1,0 +1,36 @@
+"""``torch.distributed.algorithms.ddp_comm_hooks``: functions that average gradients."""
+
+from enum import Enum
+from functools import partial
+from typing import Any
+
+from dtensor.torch.distributed.algorithms.ddp_comm_hooks import (
+    debugging_hooks as debugging_hooks,
+    default_hooks as default_hooks,
+)
+
+__all__ = ["DDPCommHookType", "register_ddp_comm_hook"]
+
+
+class DDPCommHookType(Enum):
+    """The hooks that `register_ddp_comm_hook` takes by name."""
+
+    ALLREDUCE = partial(default_hooks.allreduce_hook)
+    FP16_COMPRESS = partial(default_hooks.fp16_compress_hook)
+    BF16_COMPRESS = partial(default_hooks.bf16_compress_hook)
+    NOOP = partial(debugging_hooks.noop_hook)
+
+
+def register_ddp_comm_hook(
+    comm_hook_type: DDPCommHookType, model: Any, state: Any = None
+) -> None:
+    """Register a hook by its name; see `DistributedDataParallel.register_comm_hook`.
+
+    Parameters
+    ----------
+    comm_hook_type : DDPCommHookType
+    model : DistributedDataParallel
+    state : process group, optional
+        The ranks whose gradients are averaged; default: all.
+    """
+    model.register_comm_hook(state, comm_hook_type.value)
