@@ -78,14 +78,16 @@ def test_parts_may_have_any_lengths(ranks, length, count):
         ).requires_grad_()
         part = index[stops[rank] : stops[rank + 1]]
         i = dtensor.DTensor.from_local(part, mesh, [Shard(0)])
-        y = x[i]
-        np.testing.assert_array_equal(y.detach().full_tensor(), array[index])
-        assert y.shape[0] == count and y.placements == x.placements
         weights = numbers(array[index].shape)
-        (y * weights).sum().backward()
         wanted = np.zeros_like(array)
         np.add.at(wanted, index, weights)
-        np.testing.assert_array_equal(x.grad.full_tensor(), wanted)
+        for of in (i, index):
+            x.grad = None
+            y = x[of]
+            np.testing.assert_array_equal(y.detach().full_tensor(), array[index])
+            assert of is index or y.placements == x.placements
+            (y * weights).sum().backward()
+            np.testing.assert_array_equal(x.grad.full_tensor(), wanted)
 
     ranks(body)
 
@@ -100,22 +102,45 @@ def test_gradients_are_added_where_the_elements_are(ranks, dim):
             at = [Shard(dim)] + [Replicate()] * (mesh.ndim - 1)
             of = [Shard(0)] + [Replicate()] * (mesh.ndim - 1)
             x = distribute_tensor(array, mesh, at).requires_grad_()
-            i = distribute_tensor(index, mesh, of)
-            y = x[(*key[:-1], i)]
-            weights = numbers(y.shape)
-            (grad,) = dtensor.autograd.grad(
-                (y * y * weights).sum(), x, retain_graph=True
-            )
-            wanted = np.zeros_like(array)
-            np.add.at(wanted, key, 2 * array[key] * weights)
-            np.testing.assert_array_equal(grad.full_tensor(), wanted)
-            if mesh.ndim == 1 and mesh.size() > 2:  # else a gather sends less
-                assert grad.placements == x.placements
-            # Once more: the gradient of the gradient.
-            g = distribute_tensor(weights, mesh, y.placements).requires_grad_()
-            (back,) = dtensor.autograd.grad((y * g).sum(), x, create_graph=True)
-            (again,) = dtensor.autograd.grad((back * array).sum(), g)
-            np.testing.assert_array_equal(again.detach().full_tensor(), array[key])
+            for i in (distribute_tensor(index, mesh, of), index):
+                of_gradients(x, i, dim)
+
+    def of_gradients(x, i, dim):
+        mesh = x.device_mesh
+        y = x[(*key[:-1], i)]
+        weights = numbers(y.shape)
+        (grad,) = dtensor.autograd.grad((y * y * weights).sum(), x, retain_graph=True)
+        wanted = np.zeros_like(array)
+        np.add.at(wanted, key, 2 * array[key] * weights)
+        np.testing.assert_array_equal(grad.full_tensor(), wanted)
+        cut = x.layout.is_cut(dim)
+        if cut if i is index else mesh.ndim == 1 and mesh.size() > 2:
+            assert grad.placements == x.placements
+        # Once more: the gradient of the gradient.
+        g = distribute_tensor(weights, mesh, y.placements).requires_grad_()
+        (back,) = dtensor.autograd.grad((y * g).sum(), x, create_graph=True)
+        (again,) = dtensor.autograd.grad((back * array).sum(), g)
+        np.testing.assert_array_equal(again.detach().full_tensor(), array[key])
+
+    ranks(body)
+
+
+def test_rows_in_another_order_are_cut_as_rows(ranks, monkeypatch):
+    monkeypatch.setattr(routes, "LEAST_SIZE", 1 << 14)
+    order = np.random.default_rng(0).permutation(20_000)
+
+    def body():
+        for mesh in (line(), square()):
+            at = [Shard(0)] + [Replicate()] * (mesh.ndim - 1)
+            for array in (np.arange(20_000.0), np.arange(60_000.0).reshape(-1, 3)):
+                x = distribute_tensor(array, mesh, at)
+                for index in (order, order.reshape(2, -1), order.tolist()):
+                    y = x[index]
+                    assert y.placements == x.placements or not x.layout.is_cut(0)
+                    np.testing.assert_array_equal(y.full_tensor(), array[index])
+            few = x[order[:5]]
+            assert few.placements != x.placements or not x.layout.is_cut(0)
+            np.testing.assert_array_equal(few.full_tensor(), array[order[:5]])
 
     ranks(body)
 
@@ -170,6 +195,8 @@ def test_what_is_asked_for_is_sent_and_no_more(ranks):
         for most, call in (
             ((8 + row) * count + some, lambda: x[i]),
             ((8 + row) * count + some, lambda: np.take(x, i, axis=0)),
+            (row * count, lambda: x[index]),
+            (row * count, lambda: np.take(x, index, axis=0)),
             ((8 + row) * count + some, lambda: x.__setitem__(i, rows)),
             (8 * count + some, lambda: x.__setitem__(i, 1.0)),
             (8 * count + some, lambda: np.put(line_of, i, 1.0)),

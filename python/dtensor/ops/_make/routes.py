@@ -21,6 +21,7 @@ __all__ = [
     "ranges_of",
     "reachable",
     "route_to",
+    "rows_of",
 ]
 
 Array = npt.NDArray[Any]
@@ -141,6 +142,17 @@ class Route(NamedTuple):
         return came.reshape(int(sizes[:, self.mine].sum()), *rest)
 
 
+def rows_of(layout: _C.Layout, dim: int) -> _C.Layout:
+    """Return the layout of one row for each part of a dim, which has it."""
+    count = len(parts_of(layout, dim) or ())
+    cutting = layout.cut_by(dim)
+    by = [
+        _C.Shard(0) if m in cutting else _C.Replicate() for m in range(layout.mesh.ndim)
+    ]
+    cuts = {0: tuple(range(count + 1))}
+    return _C.Layout(layout.mesh, by, (count,), np.int64, cuts=cuts)
+
+
 def route_to(name: str, layout: _C.Layout, dim: int, owner: Integers) -> Route:
     """Return the way from this rank's elements to the parts of a dim that own them.
 
@@ -157,14 +169,11 @@ def route_to(name: str, layout: _C.Layout, dim: int, owner: Integers) -> Route:
         The number of the part for each of this rank's elements, counted in the order of
         the mesh dims.
     """
-    count = len(parts_of(layout, dim) or ())
-    cutting = layout.cut_by(dim)
-    by = [
-        _C.Shard(0) if m in cutting else _C.Replicate() for m in range(layout.mesh.ndim)
-    ]
-    cuts = {0: tuple(range(count + 1))}
-    rows = _C.Layout(layout.mesh, by, (count,), np.int64, cuts=cuts)
-    table = _C.Layout(layout.mesh, by, (count, count), np.int64, cuts=cuts)
+    rows = rows_of(layout, dim)
+    (count,) = rows.shape
+    table = _C.Layout(
+        rows.mesh, rows.placements, (count, count), np.int64, cuts=rows.cuts
+    )
     sent = np.bincount(owner, minlength=count).astype(np.int64)
     sizes = local(move(name, make(sent[None], table), table.with_placements(None)))
     order = np.argsort(owner, kind="stable")

@@ -1,6 +1,7 @@
-"""x[index] where both are cut: each rank asks the owners for what its indices name.
+"""x[index] where `x` is cut: each rank gets what a part of the indices names.
 
-Indices go to the ranks that have the elements, which come back. Nothing is gathered.
+Where the index is cut too, indices go to the ranks that have the elements, which come
+back. Where every rank has the index, the elements come at once. Nothing is gathered.
 """
 
 import math
@@ -13,8 +14,14 @@ from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make import routes
 from dtensor.ops._make.composite import within
-from dtensor.ops._make.parts import inside, local, make
-from dtensor.ops._make.routes import Route, ranges_of, reachable, route_to
+from dtensor.ops._make.parts import inside, local, make, place
+from dtensor.ops._make.routes import (
+    Route,
+    part_number,
+    ranges_of,
+    reachable,
+    route_to,
+)
 
 __all__ = [
     "cut_alike",
@@ -22,6 +29,9 @@ __all__ = [
     "fetched_layout",
     "fetches",
     "rows_to_owners",
+    "spread",
+    "spread_index",
+    "spreads",
     "way_to_owners",
 ]
 
@@ -94,9 +104,73 @@ def fetched(x: _C.DTensor, dim: int, index: _C.DTensor) -> _C.DTensor:
     with within("getitem", x, dim, index):
         route, asked = way_to_owners("getitem", x.layout, dim, index)
         rows = route.back(np.moveaxis(local(x), dim, 0)[asked])
-        rows = rows.reshape(*local(index).shape, *rows.shape[1:])
-        part = np.moveaxis(rows, range(index.ndim), range(dim, dim + index.ndim))
-        return make(np.ascontiguousarray(part), to)
+        return _in_place(rows, dim, index, to)
+
+
+def spreads(layout: _C.Layout | None, dim: int, index: Array) -> bool:
+    """Return whether ``x[:, index]`` is to be cut along the index, which all ranks have
+    and which is not in the order of the parts: if that is large, and `x` is cut along
+    `dim` alone."""
+    if index.ndim == 0 or not reachable(layout, dim):
+        return False
+    assert layout is not None
+    size = math.prod(layout.shape)
+    found = index.size * (size // max(layout.shape[dim], 1))
+    alone = not any(layout.is_cut(d) for d in range(layout.ndim) if d != dim)
+    return alone and min(size, found) >= routes.LEAST_SIZE
+
+
+def spread_index(layout: _C.Layout, dim: int, index: Array) -> _C.DTensor:
+    """Return an index that all ranks have cut along its first dim as `dim` is."""
+    cut = [
+        _C.Shard(0) if m in layout.cut_by(dim) else _C.Replicate()
+        for m in range(layout.mesh.ndim)
+    ]
+    index = index.astype(np.int64, copy=False)
+    return place(index, _C.Layout(layout.mesh, cut, index.shape, index.dtype))
+
+
+def spread(x: _C.DTensor, dim: int, index: Array) -> _C.DTensor:
+    """Return ``x[:, index]`` where that `spreads`; the index is within `dim`, from 0.
+
+    Collective: sends each row that is asked for once.
+    """
+    own = spread_index(x.layout, dim, index)
+    to = fetched_layout(x.layout, dim, own)
+    if is_meta(x):
+        return _C.without_data(to)
+    if not inside(to):
+        return make((), to)
+    with within("getitem", x, dim, index):
+        route, asked = _way_of_all(x.layout, dim, own.layout, index)
+        rows = route.back(np.moveaxis(local(x), dim, 0)[asked])
+        return _in_place(rows, dim, own, to)
+
+
+def _way_of_all(
+    layout: _C.Layout, dim: int, cut: _C.Layout, index: Array
+) -> tuple[Route, Array]:
+    """Return what `way_to_owners` does for an index that all ranks have, `cut` as it is
+    asked for. Nothing is sent."""
+    ranges = ranges_of(layout, dim)
+    count, mine = len(ranges), part_number(layout, dim)
+    each = index[:1].size  # elements of the index in one of its rows
+    lengths = [(stop - start) * each for start, stop in ranges_of(cut, 0)]
+    owner = np.searchsorted([stop for _, stop in ranges], index.ravel(), "right")
+    asker = np.repeat(np.arange(count), lengths)
+    sizes = np.bincount(asker * count + owner, minlength=count * count)
+    own = owner[sum(lengths[:mine]) : sum(lengths[: mine + 1])]
+    rows = routes.rows_of(layout, dim)
+    order = np.argsort(own, kind="stable")
+    route = Route("getitem", rows, mine, order, sizes.reshape(count, count))
+    return route, index.ravel()[owner == mine] - ranges[mine][0]
+
+
+def _in_place(rows: Array, dim: int, index: _C.DTensor, to: _C.Layout) -> _C.DTensor:
+    """Return rows, one for each element of an index, in the place of `dim`."""
+    rows = rows.reshape(*local(index).shape, *rows.shape[1:])
+    part = np.moveaxis(rows, range(index.ndim), range(dim, dim + index.ndim))
+    return make(np.ascontiguousarray(part), to)
 
 
 def rows_to_owners(

@@ -29,7 +29,13 @@ from dtensor.ops._make.reduction import LINEAR
 from dtensor.ops._make.step import one_step
 from dtensor.ops._make.words import Answer, Shape, rule
 from dtensor.ops.index.basic import Key, as_it_is, basic_step, entries, keys_of, whole
-from dtensor.ops.index.fetched import fetched_layout, fetches, rows_to_owners
+from dtensor.ops.index.fetched import (
+    fetched_layout,
+    fetches,
+    rows_to_owners,
+    spread_index,
+    spreads,
+)
 from dtensor.ops.index.pick import (
     everywhere,
     in_words,
@@ -292,6 +298,9 @@ def _unpicked(grad: Any, dim: int, index: Any, shape: Shape, like: Any) -> Any:
         parts = owners(like, dim, known) if like.mesh == grad.device_mesh else None
     if parts is not None and _is_there(grad.layout, like, dim, *parts):
         return _added_to_parts(grad, dim, index, shape, like)
+    if parts is not None and spreads(like, dim, parts[0]):
+        index = spread_index(like, dim, parts[0])
+        return _added_to_owners(grad, dim, index, like)
     if isinstance(grad, _C.DTensor) and fetches(like, dim, index):
         return _added_to_owners(grad, dim, index, like)
     return added(grad, along(dim), [index], shape)

@@ -23,7 +23,7 @@ from dtensor.ops._make.parts import (
 )
 from dtensor.ops._make.reduction import OPS
 from dtensor.ops._make.routes import part_number
-from dtensor.ops.index.fetched import fetched, fetches
+from dtensor.ops.index.fetched import fetched, fetches, spread, spreads
 from dtensor.ops.index.ordered import taken
 
 __all__ = [
@@ -65,9 +65,10 @@ def rows(x: _C.DTensor, dim: int, index: Array | _C.DTensor) -> _C.DTensor:
     """Return ``x[:, index]``, where the index is for one dim.
 
     If the dim is cut, each rank takes the wanted rows that it holds. If the index names
-    rows in the order of the parts, that is the result. Otherwise the rows are gathered
-    and put in order; if there are more of them than the dim is long, the dim is
-    gathered instead. If the index is cut as the dim is, each rank asks for its rows.
+    rows in the order of the parts, that is the result. Otherwise a large result is cut
+    along the index; for a small one the rows are gathered and put in order, and if
+    there are more of them than the dim is long, the dim is gathered instead. If the
+    index is cut as the dim is, each rank asks for its rows.
     """
     before = (ALL,) * dim
     if isinstance(index, _C.DTensor) and fetches(x.layout, dim, index):
@@ -81,6 +82,8 @@ def rows(x: _C.DTensor, dim: int, index: Array | _C.DTensor) -> _C.DTensor:
     in_order = is_rising(known, owner)
     if in_order:
         return _found(x, dim, known, counts)
+    if spreads(x.layout, dim, known):
+        return spread(x, dim, known)
     if known.size >= x.shape[dim]:
         result = select(x, (*before, "array"), [known])
         return result
