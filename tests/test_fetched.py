@@ -198,6 +198,8 @@ def test_what_is_asked_for_is_sent_and_no_more(ranks):
             (row * count, lambda: x[index]),
             (row * count, lambda: np.take(x, index, axis=0)),
             ((8 + row) * count + some, lambda: x.__setitem__(i, rows)),
+            ((8 + row) * count + some, lambda: x.__setitem__(index, rows)),
+            ((8 + row) * count + some, lambda: np.add.at(x, index, rows)),
             (8 * count + some, lambda: x.__setitem__(i, 1.0)),
             (8 * count + some, lambda: np.put(line_of, i, 1.0)),
         ):

@@ -10,6 +10,7 @@ from slow import slow
 
 from dtensor import DTensor, Replicate, Shard, distribute_tensor
 from dtensor.debug import CommDebugMode
+from dtensor.ops._make import routes
 
 UFUNCS = [np.add, np.subtract, np.multiply, np.maximum, np.minimum, np.divide, np.fmax]
 
@@ -121,15 +122,48 @@ def test_indices_and_values_stay_where_they_are(ranks):
     ranks(body)
 
 
+@pytest.mark.parametrize("width", [0, 3])
+def test_an_index_that_all_ranks_have_is_cut_as_the_values(ranks, width, monkeypatch):
+    monkeypatch.setattr(routes, "LEAST_SIZE", 1)
+    target, index, values = cases(7, 23, width, "f8")
+
+    def body():
+        for mesh in (line(), square()):
+            every = itertools.product(
+                layouts(target.ndim, mesh.ndim), layouts(values.ndim, mesh.ndim)
+            )
+            for (at, of), ufunc in itertools.product(every, UFUNCS):
+                x, whole = placed(target.copy(), mesh, at)
+                whole = whole.copy()
+                v, some = placed(values, mesh, of)
+                for given in (index, index.tolist()):
+                    ufunc.at(x, given, v)
+                    ufunc.at(whole, given, some)
+                np.testing.assert_allclose(x.full_tensor(), whole, 1e-12)
+        v = distribute_tensor(values, line(), [Shard(0)], src_data_rank=None)
+        x = distribute_tensor(target, line(), [Shard(0)], src_data_rank=None)
+        with pytest.raises(IndexError, match="out of bounds"):
+            np.add.at(x, np.full(23, 7), v)
+        with CommDebugMode() as comm:
+            np.add.at(x, index, v)
+        n, own = line().size(), 8 * -(-23 // line().size()) + v.to_local().nbytes
+        assert sum(comm.get_comm_bytes().values()) <= own + 8 * n * n
+
+    ranks(body)
+
+
 @pytest.mark.parametrize("ufunc", [np.add, np.subtract])
 @pytest.mark.parametrize("to", [Shard(0), Replicate()], ids=str)
-def test_gradients_are_those_of_one_rank(ranks, ufunc, to):
+def test_gradients_are_those_of_one_rank(ranks, ufunc, to, monkeypatch):
+    monkeypatch.setattr(routes, "LEAST_SIZE", 1)
+
     def body():
         target, index, values = cases(8, 20, 2, "f8")
         grads = []
-        for placement in (Replicate(), Shard(0)):
+        for placement, known in itertools.product((Replicate(), Shard(0)), (0, 1)):
             x = distribute_tensor(target, line(), [to], src_data_rank=None)
             i = distribute_tensor(index, line(), [placement], src_data_rank=None)
+            i = index if known else i
             v = distribute_tensor(values, line(), [placement], src_data_rank=None)
             x.requires_grad_()
             v.requires_grad_()
@@ -137,8 +171,9 @@ def test_gradients_are_those_of_one_rank(ranks, ufunc, to):
             ufunc.at(y, i, v)
             (y * y).sum().backward()
             grads.append([np.asarray(z.grad.full_tensor()) for z in (x, v)])
-        for one, other in zip(*grads, strict=True):
-            np.testing.assert_allclose(one, other, 1e-12)
+        for one, *others in zip(*grads, strict=True):
+            for other in others:
+                np.testing.assert_allclose(one, other, 1e-12)
 
     ranks(body)
 

@@ -25,6 +25,7 @@ from dtensor.ops._make.routes import (
 
 __all__ = [
     "cut_alike",
+    "cut_alone",
     "fetched",
     "fetched_layout",
     "fetches",
@@ -38,18 +39,22 @@ __all__ = [
 Array = npt.NDArray[Any]
 
 
+def cut_alone(layout: _C.Layout, dim: int) -> bool:
+    """Return whether a dim is cut, as in `reachable`, and no other is."""
+    others = (d for d in range(layout.ndim) if d != dim)
+    return reachable(layout, dim) and not any(map(layout.is_cut, others))
+
+
 def cut_alike(layout: _C.Layout | None, dim: int, index: Any) -> bool:
     """Return whether an index is cut along its first dim as `dim` is, and nothing else
     is cut."""
     if not isinstance(index, _C.DTensor) or index.ndim == 0:
         return False
-    if not (reachable(layout, dim) and reachable(index.layout, 0)):
+    if layout is None or not reachable(index.layout, 0):
         return False
-    assert layout is not None
     own = [index.layout.cut_by(d) for d in range(index.ndim)]
     alike = own == [layout.cut_by(dim), *[()] * (index.ndim - 1)]
-    alone = not any(layout.is_cut(d) for d in range(layout.ndim) if d != dim)
-    return alike and alone and layout.mesh == index.device_mesh
+    return alike and cut_alone(layout, dim) and layout.mesh == index.device_mesh
 
 
 def fetches(layout: _C.Layout | None, dim: int, index: Any) -> bool:
@@ -111,13 +116,11 @@ def spreads(layout: _C.Layout | None, dim: int, index: Array) -> bool:
     """Return whether ``x[:, index]`` is to be cut along the index, which all ranks have
     and which is not in the order of the parts: if that is large, and `x` is cut along
     `dim` alone."""
-    if index.ndim == 0 or not reachable(layout, dim):
+    if layout is None or index.ndim == 0 or not cut_alone(layout, dim):
         return False
-    assert layout is not None
     size = math.prod(layout.shape)
     found = index.size * (size // max(layout.shape[dim], 1))
-    alone = not any(layout.is_cut(d) for d in range(layout.ndim) if d != dim)
-    return alone and min(size, found) >= routes.LEAST_SIZE
+    return min(size, found) >= routes.LEAST_SIZE
 
 
 def spread_index(layout: _C.Layout, dim: int, index: Array) -> _C.DTensor:
@@ -126,14 +129,20 @@ def spread_index(layout: _C.Layout, dim: int, index: Array) -> _C.DTensor:
         _C.Shard(0) if m in layout.cut_by(dim) else _C.Replicate()
         for m in range(layout.mesh.ndim)
     ]
+    cuts = (layout.cuts or {}).get(dim) if len(index) == layout.shape[dim] else None
     index = index.astype(np.int64, copy=False)
-    return place(index, _C.Layout(layout.mesh, cut, index.shape, index.dtype))
+    to = _C.Layout(
+        layout.mesh, cut, index.shape, index.dtype, cuts={0: cuts} if cuts else None
+    )
+    return place(index, to)
 
 
-def spread(x: _C.DTensor, dim: int, index: Array) -> _C.DTensor:
-    """Return ``x[:, index]`` where that `spreads`; the index is within `dim`, from 0.
+def spread(name: str, x: _C.DTensor, dim: int, index: Array) -> _C.DTensor:
+    """Return ``x[:, index]``, where `x` is cut along `dim` alone; the index is within
+    `dim`, from 0, and all ranks have it.
 
-    Collective: sends each row that is asked for once.
+    Collective: sends each row that is asked for once. `name` of the function, for
+    messages.
     """
     own = spread_index(x.layout, dim, index)
     to = fetched_layout(x.layout, dim, own)
@@ -141,14 +150,14 @@ def spread(x: _C.DTensor, dim: int, index: Array) -> _C.DTensor:
         return _C.without_data(to)
     if not inside(to):
         return make((), to)
-    with within("getitem", x, dim, index):
-        route, asked = _way_of_all(x.layout, dim, own.layout, index)
+    with within(name, x, dim, index):
+        route, asked = _way_of_all(name, x.layout, dim, own.layout, index)
         rows = route.back(np.moveaxis(local(x), dim, 0)[asked])
         return _in_place(rows, dim, own, to)
 
 
 def _way_of_all(
-    layout: _C.Layout, dim: int, cut: _C.Layout, index: Array
+    name: str, layout: _C.Layout, dim: int, cut: _C.Layout, index: Array
 ) -> tuple[Route, Array]:
     """Return what `way_to_owners` does for an index that all ranks have, `cut` as it is
     asked for. Nothing is sent."""
@@ -162,7 +171,7 @@ def _way_of_all(
     own = owner[sum(lengths[:mine]) : sum(lengths[: mine + 1])]
     rows = routes.rows_of(layout, dim)
     order = np.argsort(own, kind="stable")
-    route = Route("getitem", rows, mine, order, sizes.reshape(count, count))
+    route = Route(name, rows, mine, order, sizes.reshape(count, count))
     return route, index.ravel()[owner == mine] - ranges[mine][0]
 
 

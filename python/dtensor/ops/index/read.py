@@ -41,8 +41,10 @@ def getitem(x: Operand, index: Any) -> Any:
       shards, are gathered.
     * An integer on a cut dim moves that one row only.
     * Arrays of integers: only the wanted elements move, and nothing moves if the index
-      names them in the order of the parts. Where several arrays pick from cut dims, the
-      result is Partial: each rank gives what it has.
+      names them in the order of the parts. In another order, 2^14 elements or more are
+      cut along the index, as the dim is that it picks from; fewer may be replicated.
+      Where several arrays pick from cut dims, the result is Partial: each rank gives
+      what it has.
     * An array without dims counts as an integer, but the result is a copy.
     * Masks select, on each rank, from its own part; the result keeps the parts.
 

@@ -29,8 +29,11 @@ from dtensor.ops.index.fetched import (
     cut_alike,
     fetched_layout,
     rows_to_owners,
+    spread_index,
+    spreads,
     way_to_owners,
 )
+from dtensor.ops.index.pick import everywhere
 from dtensor.ops.index.read import getitem
 from dtensor.ops.index.selected import is_selection, result_of, write_selected
 from dtensor.ops.index.terms import (
@@ -321,10 +324,15 @@ def _fetched(
     if len(one) != 1 or not whole:
         return None
     dim, index = one[0]
-    if not cut_alike(x.layout, dim, index) or index.numel() < routes.LEAST_SIZE:
-        return None
     shape = (*x.shape[:dim], *index.shape, *x.shape[dim + 1 :])
     alike = isinstance(value, _C.DTensor) and value.shape == shape
+    known = everywhere(index)
+    if known is not None:  # what is written says whether it is worth it
+        cut = isinstance(value, _C.DTensor) and not value.layout.is_replicated
+        goes = cut and alike and spreads(x.layout, dim, known)
+        return (dim, spread_index(x.layout, dim, known)) if goes else None
+    if not cut_alike(x.layout, dim, index) or index.numel() < routes.LEAST_SIZE:
+        return None
     return (dim, index) if value.ndim == 0 or alike else None
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core.device import is_meta
+from dtensor.ops._make import routes
 from dtensor.ops._make.composite import settled, within
 from dtensor.ops._make.parts import (
     alone,
@@ -27,7 +28,8 @@ from dtensor.ops._make.parts import (
 )
 from dtensor.ops._make.reduction import highest, kind_of, lowest
 from dtensor.ops._make.routes import reachable
-from dtensor.ops.index.fetched import way_to_owners
+from dtensor.ops.index.fetched import spread_index, way_to_owners
+from dtensor.ops.index.pick import everywhere
 from dtensor.ops.index.terms import checked_index
 from dtensor.ops.index.write import writing
 
@@ -57,7 +59,8 @@ def at_of(ufunc: np.ufunc) -> Callable[..., None]:
         and so do values beside it: for a replicated array each rank reduces its own,
         and the ranks their results (additions, products, extremes and the like); for
         an array that is cut along that dim alone they go to the ranks that have the
-        elements. Other integers for the first dim, and their values, are made whole;
+        elements. So do 2^14 values or more that are cut, at integers that all ranks
+        have. Other integers for the first dim, and their values, are made whole;
         for any other index the array is gathered and written back.
 
         Raises
@@ -72,11 +75,13 @@ def at_of(ufunc: np.ufunc) -> Callable[..., None]:
         if is_recorded(a, *values) and ufunc not in _INTO:
             raise NotImplementedError(f"derivative for {name} is not implemented")
         _C.check_write(name, a, values)
+        cut = _cut_beside(a, indices, values)
         if (
             isinstance(a, _C.DTensor)
-            and _in_parts(ufunc, a, indices, values)
+            and _in_parts(ufunc, a, cut, values)
             and not any(_is_partial(x) for x in values)
         ):
+            indices = cut
             kinds = (np.ones(1, getattr(x, "dtype", type(x))) for x in values)
             ufunc.at(np.ones(1, a.dtype), [0], *kinds)
             with writing(a):
@@ -203,6 +208,22 @@ _NEUTRAL: dict[np.ufunc, Callable[[np.dtype[Any]], Any]] = {
     np.logical_or: lambda dtype: 0,
     np.logical_and: lambda dtype: 1,
 }
+
+
+def _cut_beside(a: Any, index: Any, values: Sequence[Any]) -> Any:
+    """Return an index that all ranks have, of large values that are cut, cut as these
+    are; any other as it is."""
+    value = values[0] if len(values) == 1 else None
+    if not isinstance(value, _C.DTensor) or value.numel() < routes.LEAST_SIZE:
+        return index
+    if a.layout is not None and a.layout.is_replicated and a.numel() > value.numel():
+        return index  # its sums would be more than the values
+    if not isinstance(index, list | np.ndarray | _C.DTensor):
+        return index
+    known = everywhere(index if isinstance(index, _C.DTensor) else np.asarray(index))
+    if known is None or known.shape != value.shape[:1] or known.dtype.kind not in "iu":
+        return index
+    return spread_index(value.layout, 0, known) if reachable(value.layout, 0) else index
 
 
 def _neutral(ufunc: np.ufunc, dtype: np.dtype[Any]) -> Any:
