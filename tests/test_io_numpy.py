@@ -95,6 +95,8 @@ def test_errors_come_on_all_ranks_and_leave_the_old_file(tmp_path):
             (RuntimeError, lambda: np.save(tmp_path / f"{rank}", x)),
             (OSError, lambda: np.save(tmp_path / "nowhere" / "x", x)),
             (OSError, lambda: np.savetxt(tmp_path / "nowhere" / "x", x)),
+            (OSError, lambda: np.savetxt(tmp_path, x)),
+            (OSError, lambda: np.savetxt("/dev/stdout", x)),
             (ValueError, lambda: np.savetxt(tmp_path / "x", x.reshape(3, 2, 2))),
             (ValueError, lambda: np.savez(tmp_path / "old", x, arr_0=x)),
             (ValueError, lambda: np.savez(tmp_path / "old", x, rank=rank)),

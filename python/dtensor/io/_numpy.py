@@ -56,7 +56,8 @@ def write(
     given.arguments[first] = path
     values = [_plain(x) for x in leaves([given.args, given.kwargs])]
     compared = [x for x in values if x.dtype.kind in "biufc"]
-    arrays = {str(number): x for number, x in enumerate([*tensors, *compared])}
+    once = {id(x): x for x in [*tensors, *compared]}.values()
+    arrays = {str(number): x for number, x in enumerate(once)}
     return save(path, arrays, what, _ByNumPy(function, given))
 
 
@@ -75,6 +76,11 @@ class _ByNumPy:
         self.function, self.given = function, given
 
     def check(self, path: str, arrays: Arrays) -> str:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise OSError(
+                f"{path!r} is no regular file, which a new one could replace: write "
+                "x.full_tensor(root=0) to it on one rank"
+            )
         return ""
 
     def create(self, path: str, arrays: Arrays) -> bytes:
