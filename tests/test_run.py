@@ -19,3 +19,11 @@ def test_ranks_wants_a_number(count):
 def test_ranks_wants_a_command(given):
     code, output, _ = run([RUN, "ranks", *given])
     assert (code, output) == (1, "run: usage: ./run ranks N COMMAND...\n")
+
+
+def test_ranks_wants_an_interpreter_for_a_script(tmp_path):
+    script = tmp_path / "x.py"
+    script.write_text("print(1)")
+    code, output, _ = run([RUN, "ranks", "4", str(script)])
+    sentence = f"run: a script needs its interpreter: ./run ranks 4 python {script}\n"
+    assert (code, output) == (1, sentence)
