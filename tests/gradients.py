@@ -61,6 +61,7 @@ WITHOUT_SAMPLES = set(
     array asanyarray ascontiguousarray asfortranarray
     copyto fill_diagonal place put put_along_axis putmask
     einsum einsum_path histogramdd logn real_if_close
+    save savetxt savez savez_compressed
     """.split()
 )
 
