@@ -32,8 +32,8 @@ def all_are_large(monkeypatch):
     monkeypatch.setattr(large, "LEAST_BYTES", 1)
     monkeypatch.setattr(deal, "WIDTH", 5)
     monkeypatch.setattr(panels, "TILE", (7, 6))
-    monkeypatch.setattr(panels, "SIDE", 2)
     monkeypatch.setattr(panels, "NARROW", 2)
+    monkeypatch.setattr(panels, "NARROW_COMPLEX", 2)
 
 
 def values(*shape: int, dtype: str = "d") -> np.ndarray:

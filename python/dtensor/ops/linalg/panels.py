@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor import _C
+
 __all__ = [
     "divided",
     "divided_upper",
@@ -19,10 +21,9 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 
-# As many columns are eliminated one at a time.
-NARROW = 8
-# Triangles up to this side are divided by row by row.
-SIDE = 8
+# As many lines are factored, or divided, one at a time: by kernels of real numbers, and
+# by NumPy's functions of complex ones.
+NARROW, NARROW_COMPLEX = 32, 8
 # Rows and columns of what is subtracted at once: it stays in the cache.
 TILE = (128, 4096)
 
@@ -35,6 +36,10 @@ def less_product(target: Array, left: Array, right: Array) -> None:
         for j in range(0, target.shape[1], columns):
             tile = target[i : i + rows, j : j + columns]
             np.subtract(tile, some @ right[:, j : j + columns], out=tile)
+
+
+def _narrow(lines: Array) -> int:
+    return NARROW_COMPLEX if lines.dtype.kind == "c" else NARROW
 
 
 # --- triangles ------------------------------------------------------------------------
@@ -50,11 +55,14 @@ def divided(lower: Array, right: Array) -> Array:
 
 def _divide(lower: Array, right: Array) -> None:
     """Divide in place: the first half of the rows, then what is left of the others."""
-    if len(lower) > SIDE:
+    if len(lower) > _narrow(right):
         half = len(lower) // 2
         _divide(lower[:half, :half], right[:half])
         right[half:] -= lower[half:, :half] @ right[:half]
         _divide(lower[half:, half:], right[half:])
+        return
+    if right.dtype.kind != "c":
+        _C.divide_rows(lower, right)
         return
     for k, row in enumerate(right):
         row /= lower[k, k]
@@ -121,8 +129,8 @@ def factor(lines: Array) -> Array:
         The columns of the panel, one below the other: its transpose.
     """
     columns = len(lines)
-    if columns <= NARROW:
-        return _eliminate(lines)
+    if columns <= _narrow(lines):
+        return _eliminate(lines) if lines.dtype.kind == "c" else _C.eliminate(lines)
     half = columns // 2
     left, right = lines[:half], lines[half:]
     first = factor(left)

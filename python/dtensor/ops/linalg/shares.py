@@ -1,7 +1,8 @@
 """Which elements of a matrix ranks of a grid give each other when it is dealt."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,34 @@ from dtensor.ops._make.routes import exchanged
 __all__ = ["Shares"]
 
 Array = npt.NDArray[Any]
-Block = tuple[Array, Array]  # numbers of its rows and of its columns
+Rectangle = tuple[slice, slice]  # of rows and of columns
+
+
+class Block(NamedTuple):
+    """Lines of a matrix that one rank gives another: their numbers, which ascend, and
+    their places in the array of one of the two. Numbers in a row have places in a row.
+    """
+
+    rows: Array
+    columns: Array
+    row_places: Array
+    column_places: Array
+
+    def key(self, rectangle: Rectangle) -> Rectangle:
+        """Return where a rectangle of the block is in the array."""
+        rows, columns = rectangle
+        return _run(self.row_places[rows]), _run(self.column_places[columns])
+
+
+def _run(places: Array) -> slice:
+    return slice(int(places[0]), int(places[-1]) + 1)
+
+
+def _runs(numbers: Array) -> list[tuple[int, int]]:
+    """Return the ranges in which each number is one more than the last."""
+    edges = np.flatnonzero(np.diff(numbers) != 1) + 1
+    bounds = [0, *edges.tolist(), len(numbers)]
+    return list(pairwise(bounds)) if len(numbers) else []
 
 
 class Grid(Protocol):
@@ -39,7 +67,7 @@ class Shares:
         Of the matrix, cut along `dim` only; the grid knows the numbers of parts.
     dim : {0, 1}
     triangle : str
-        "lower" or "upper" if only that triangle is given; the rest are zeros.
+        "lower" or "upper" if only that triangle is needed; the rest are zeros.
 
     Attributes
     ----------
@@ -59,49 +87,70 @@ class Shares:
     def _of_group(self, group: int) -> list[Array]:
         return [self.of_part[part] for part in self.part[group]]
 
-    def _block(self, of_part: Array, taken: Array) -> Block:
-        return (of_part, taken) if self.dim == 0 else (taken, of_part)
+    def _block(self, lines: Array, taken: Array, at: Array, taken_at: Array) -> Block:
+        if self.dim == 0:
+            return Block(lines, taken, at, taken_at)
+        return Block(taken, lines, taken_at, at)
 
-    def _mask(self, block: Block) -> Array:
-        rows, columns = block
-        if self.triangle == "upper":
-            return np.asarray(columns >= rows[:, None])
-        return np.asarray(columns <= rows[:, None])
+    def _rectangles(self, block: Block) -> list[Rectangle]:
+        """Return what is given of a block. Of a triangle these have all of it, and of
+        the rest what is beside the diagonal: so they are copied as they are."""
+        rows, columns = block.rows, block.columns
+        found = []
+        for left, right in _runs(columns):
+            first, last = columns[left], columns[right - 1]
+            for top, below in _runs(rows):
+                if self.triangle == "lower":
+                    top = max(top, int(np.searchsorted(rows, first)))
+                elif self.triangle:
+                    below = min(below, int(np.searchsorted(rows, last, "right")))
+                if top < below:
+                    found.append((slice(top, below), slice(left, right)))
+        return found
 
-    def _key(self, axis: int, where: Any) -> Any:
-        return (where, slice(None)) if axis == 0 else (slice(None), where)
+    def _clear(self, piece: Array, rows: Array, columns: Array) -> None:
+        """Put zeros where a rectangle is outside the triangle."""
+        if self.triangle == "lower":
+            some = slice(0, int(np.searchsorted(rows, columns[-1])))
+            piece[some][columns > rows[some, None]] = 0
+        else:
+            some = slice(int(np.searchsorted(rows, columns[0], "right")), None)
+            piece[some][columns < rows[some, None]] = 0
 
     # --- there and back ---------------------------------------------------------------
 
     def dealt(self, name: str, rows: _C.Layout, own: Array) -> Array:
         """Return the caller's part of the grid's matrix, made of what parts have."""
-        group, member = self.at
-        mine = self._of_group(group)[member]
-        given = [(self._key(1 - self.dim, t), self._block(mine, t)) for t in self.taken]
-        got = self._ranges(self._of_group(group))
-        shape = self._block(self.lines, self.taken[member])
-        return self._moved(name, rows, own, given, got, shape, False)
+        lines, taken = len(self.lines), len(self.taken[self.at[1]])
+        shape = (lines, taken) if self.dim == 0 else (taken, lines)
+        given, got = self._of_part(), self._of_grid()
+        return self._moved(name, rows, own, given, got, self._sizes(), shape)
 
     def cut(self, name: str, rows: _C.Layout, array: Array) -> Array:
         """Return the caller's part, made of what the ranks of the grid have."""
         group, member = self.at
-        mine = self._of_group(group)[member]
-        got = [(self._key(1 - self.dim, t), self._block(mine, t)) for t in self.taken]
-        given = self._ranges(self._of_group(group))
-        every = np.arange(sum(map(len, self.taken)))
-        return self._moved(
-            name, rows, array, given, got, self._block(mine, every), True
-        )
+        lines, taken = len(self._of_group(group)[member]), sum(map(len, self.taken))
+        shape = (lines, taken) if self.dim == 0 else (taken, lines)
+        given, got = self._of_grid(), self._of_part()
+        return self._moved(name, rows, array, given, got, self._sizes().T, shape)
 
-    def _ranges(self, lines: list[Array]) -> list[tuple[Any, Block]]:
-        """Return where the lines of parts are in the caller's, and the blocks."""
-        starts = [int(np.searchsorted(self.lines, ids[:1]).sum()) for ids in lines]
+    def _of_part(self) -> list[Block]:
+        """Return what others of the grid have of the caller's part."""
+        group, member = self.at
+        mine = self._of_group(group)[member]
         return [
-            (
-                self._key(self.dim, slice(start, start + len(ids))),
-                self._block(ids, self.taken[self.at[1]]),
-            )
-            for start, ids in zip(starts, lines, strict=True)
+            self._block(mine, taken, np.arange(len(mine)), taken)
+            for taken in self.taken
+        ]
+
+    def _of_grid(self) -> list[Block]:
+        """Return what the caller's part of the grid's matrix has of each part."""
+        group, member = self.at
+        taken = self.taken[member]
+        places = np.arange(len(taken))
+        return [
+            self._block(ids, taken, np.searchsorted(self.lines, ids), places)
+            for ids in self._of_group(group)
         ]
 
     def _moved(
@@ -109,33 +158,33 @@ class Shares:
         name: str,
         rows: _C.Layout,
         array: Array,
-        given: Sequence[tuple[Any, Block]],
-        got: Sequence[tuple[Any, Block]],
-        shape: Block,
-        is_back: bool,
+        given: Sequence[Block],
+        got: Sequence[Block],
+        sizes: Array,
+        shape: tuple[int, int],
     ) -> Array:
-        sizes = self._sizes().T if is_back else self._sizes()
         mine = self._number(*self.at)
         run = np.empty(int(sizes[mine].sum()), array.dtype)
         start = 0
-        for key, block in given:
-            stop = start + self._count(block)
-            piece = array[key]
-            mask = self._mask(block) if self.triangle else ...
-            run[start:stop] = piece[mask].ravel()
-            start = stop
+        for block in given:
+            for rectangle in self._rectangles(block):
+                piece = array[block.key(rectangle)]
+                stop = start + piece.size
+                run[start:stop].reshape(piece.shape)[...] = piece
+                start = stop
         (come,) = exchanged(name, rows, [run], sizes, mine)
         del run
-        found = np.zeros([len(ids) for ids in shape], array.dtype)
+        found = np.zeros(shape, array.dtype)
         start = 0
-        for key, block in got:
-            stop = start + self._count(block)
-            piece = come[start:stop]
-            if self.triangle:
-                run, piece = piece, np.zeros([len(ids) for ids in block], array.dtype)
-                piece[self._mask(block)] = run
-            found[key] = piece.reshape([len(ids) for ids in block])
-            start = stop
+        for block in got:
+            for rectangle in self._rectangles(block):
+                piece = found[block.key(rectangle)]
+                stop = start + piece.size
+                piece[...] = come[start:stop].reshape(piece.shape)
+                start = stop
+                if self.triangle:
+                    of_rows, of_columns = rectangle
+                    self._clear(piece, block.rows[of_rows], block.columns[of_columns])
         return found
 
     def _number(self, group: int, member: int) -> int:
@@ -151,16 +200,10 @@ class Shares:
             for member, part in enumerate(parts):
                 for to, taken in enumerate(self.taken):
                     here, there = self._number(group, member), self._number(group, to)
-                    block = self._block(self.of_part[part], taken)
-                    sizes[here, there] = self._count(block)
+                    ids = self.of_part[part]
+                    block = self._block(ids, taken, ids, taken)
+                    sizes[here, there] = sum(
+                        (rows.stop - rows.start) * (columns.stop - columns.start)
+                        for rows, columns in self._rectangles(block)
+                    )
         return sizes
-
-    def _count(self, block: Block) -> int:
-        """Return how many elements are given of a block."""
-        rows, columns = block
-        every = len(rows) * len(columns)
-        if self.triangle == "upper":
-            return every - int(np.searchsorted(columns, rows).sum())
-        if self.triangle:
-            return int(np.searchsorted(columns, rows, "right").sum())
-        return every
