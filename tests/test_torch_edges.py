@@ -1,12 +1,14 @@
 """Functions of PyTorch's dialect at the edges of what they take: NaN, ties, nothing."""
 
+import math
+
 import numpy as np
 import pytest
 from meshes import line
 
 import dtensor.torch as torch
 from dtensor.torch.distributed.tensor import Shard, distribute_tensor
-from dtensor.torch.nn.functional import pad
+from dtensor.torch.nn import functional as F
 
 NAN = float("nan")
 
@@ -51,13 +53,13 @@ def test_masks_fill_integers_with_whole_parts_and_booleans_with_any_number():
 
 def test_what_negative_padding_removes_is_repeated_before():
     x = torch.arange(4.0).reshape(1, 1, 4)
-    assert pad(x, (-1, 3), mode="reflect").tolist() == [[[1, 2, 3, 2, 1, 0]]]
-    assert pad(x, (3, -2), mode="reflect").tolist() == [[[3, 2, 1, 0, 1]]]
-    assert pad(x, (-4, 2), mode="replicate").tolist() == [[[3, 3]]]
-    assert pad(x, (-1, 1)).tolist() == [[[1, 2, 3, 0]]]
+    assert F.pad(x, (-1, 3), mode="reflect").tolist() == [[[1, 2, 3, 2, 1, 0]]]
+    assert F.pad(x, (3, -2), mode="reflect").tolist() == [[[3, 2, 1, 0, 1]]]
+    assert F.pad(x, (-4, 2), mode="replicate").tolist() == [[[3, 3]]]
+    assert F.pad(x, (-1, 1)).tolist() == [[[1, 2, 3, 0]]]
     for mode in ("constant", "replicate"):
         with pytest.raises(RuntimeError, match="non-negative"):
-            pad(x, (-3, -2), mode=mode)
+            F.pad(x, (-3, -2), mode=mode)
 
 
 def test_scattered_parts_and_what_is_gathered_of_nothing_have_gradients(ranks):
@@ -111,3 +113,140 @@ def test_integers_are_not_divided_by_zero():
             divided()
     assert (x // 2).tolist() == [1, 2]
     assert np.isnan((x % 0.0).numpy()).all()
+
+
+def test_medians_and_running_extremes_of_bfloat16_see_nan():
+    x = torch.tensor([[NAN, 1.0, 2.0], [NAN, NAN, 1.0]]).bfloat16()
+    assert torch.median(x).isnan()
+    assert torch.median(x, 1).values.isnan().all()
+    assert torch.median(x, 1).indices.tolist() == [0, 0]
+    assert torch.nanmedian(torch.zeros(0, dtype=torch.bfloat16)).isnan()
+    assert torch.cummax(x, 1).indices.tolist() == [[0, 0, 0], [0, 1, 1]]
+    torch.median(x.requires_grad_()).backward()
+    third = torch.tensor(1 / 3).bfloat16().item()
+    assert x.grad.tolist() == [[third, 0.0, 0.0], [third, third, 0.0]]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_each_nan_is_distinct(dtype):
+    x = torch.tensor([NAN, 1.0, NAN, 0.0]).to(dtype)
+    found, counts = torch.unique(x, return_counts=True)
+    assert found[:2].tolist() == [0.0, 1.0] and found[2:].isnan().all()
+    assert counts.tolist() == [1, 1, 1, 1]
+
+
+# What PyTorch 2.13 gives.
+DTYPES = {
+    "vander": (lambda: torch.vander(torch.tensor([True, False])), torch.int64),
+    "vander8": (lambda: torch.vander(torch.ones(2, dtype=torch.int8)), torch.int64),
+    "einsum": (lambda: torch.einsum("ij->j", torch.ones(2, 3).int()), torch.int64),
+    "einsum of two": (
+        lambda: torch.einsum("ij,kl->", *[torch.ones(2, 3).int()] * 2),
+        torch.int64,
+    ),
+    "product": (
+        lambda: torch.einsum("ij,jk->ik", *[torch.ones(2, 2).int()] * 2),
+        torch.int32,
+    ),
+    "diagonal": (lambda: torch.einsum("ii->i", torch.ones(2, 2).int()), torch.int32),
+    "ldexp": (
+        lambda: torch.ldexp(torch.ones(2), torch.ones(2).double()),
+        torch.float64,
+    ),
+    "ldexp16": (
+        lambda: torch.ldexp(torch.ones(2).half(), torch.ones(2).int()),
+        torch.float16,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_dtypes(name):
+    call, dtype = DTYPES[name]
+    assert call().dtype == dtype
+
+
+def grad(call, *tensors):
+    leaves = [x.clone().requires_grad_() for x in tensors]
+    call(*leaves).sum().backward()
+    return [x.grad.tolist() for x in leaves]
+
+
+def test_gradients_at_infinities_and_zeros():
+    x, y = torch.tensor([1.0, -math.inf]), torch.tensor([math.inf, 1.0])
+    assert grad(torch.logaddexp, x, y) == [[0.0, 0.0], [1.0, 1.0]]
+    assert grad(torch.logaddexp2, x, y) == [[0.0, 0.0], [1.0, 1.0]]
+    assert grad(torch.nextafter, x, y) == [[1.0, 1.0], [0.0, 0.0]]
+    image = torch.tensor([[[[0.0, 1.0], [2.0, 0.0]]]])
+    assert grad(lambda x: F.lp_pool2d(x, 2, 1), image) == [[[[[0.0, 1.0], [1.0, 0.0]]]]]
+    assert grad(torch.vander, torch.tensor([2.0, 3.0])) == [[1.0, 1.0]]
+
+
+def test_an_infinity_that_nothing_is_scattered_to_has_its_gradient():
+    x = torch.tensor([3.0, math.inf, 1.0])
+    index, src = torch.tensor([0, 2, 2]), torch.tensor([1.0, 1.0, 5.0])
+    for how, own, given in (
+        ("amin", [0.0, 1.0, 0.5], [1.0, 0.5, 0.0]),
+        ("amax", [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]),
+    ):
+        found = grad(lambda x, src: x.scatter_reduce(0, index, src, how), x, src)  # noqa: B023
+        assert found == [own, given]
+
+
+def test_the_logarithm_of_no_sum():
+    x = torch.zeros(2, 0, 3)
+    assert torch.logsumexp(x, 1).tolist() == [[-math.inf] * 3] * 2
+    assert torch.logsumexp(x, 0, keepdim=True).shape == (1, 0, 3)
+
+
+def test_numbers_below_0_wrap_where_integers_have_no_sign():
+    x = torch.tensor([1, 2], dtype=torch.uint8)
+    assert x.index_fill(0, torch.tensor([0]), -1).tolist() == [255, 2]
+    assert x.masked_fill(x > 1, -2).tolist() == [1, 254]
+    assert torch.tensor([-1], dtype=torch.uint8).tolist() == [255]
+
+
+WIDE = {
+    "masked_fill": lambda x, n: x.masked_fill(x > 1, n),
+    "masked_fill_": lambda x, n: x.masked_fill_(x > 1, n),
+    "index_fill": lambda x, n: x.index_fill(0, torch.tensor([0]), n),
+    "fill_": lambda x, n: x.fill_(n),
+    "full_like": torch.full_like,
+    "where": lambda x, n: torch.where(x > 1, x, n),
+    "tensor": lambda x, n: torch.tensor([n], dtype=x.dtype),
+    "tensor of none": lambda x, n: torch.tensor(n, dtype=x.dtype),
+}
+
+
+@pytest.mark.parametrize("number", [-256, 300, 2**40])
+@pytest.mark.parametrize("name", WIDE)
+def test_a_number_out_of_range_is_refused(name, number):
+    x = torch.tensor([1, 2], dtype=torch.uint8)
+    with pytest.raises(RuntimeError, match=r"type uint8(_t)? without overflow"):
+        WIDE[name](x, number)
+    assert x.tolist() == [1, 2]
+
+
+REFUSED = {
+    "split": (lambda x: x.split(1), RuntimeError, "split expects at least a 1-dim"),
+    "chunk": (lambda x: x.chunk(2), RuntimeError, "chunk expects at least a 1-dim"),
+    "tensor_split": (lambda x: x.tensor_split(2), RuntimeError, "with 0 dims"),
+    "unbind": (lambda x: x.unbind(), IndexError, "tensor has no dimensions"),
+    "narrow": (lambda x: x.narrow(0, 0, 1), RuntimeError, "0-dim tensor"),
+    "diagonal": (lambda x: torch.diagonal(x[None]), IndexError, "but got 1"),
+    "amin": (lambda x: x.new_zeros(0, 2).amin((0,)), IndexError, "non-zero size"),
+    "quantile": (lambda x: x.new_zeros(0).quantile(0.5), RuntimeError, "non-empty"),
+    "lcm": (lambda x: torch.lcm(x > 0, x > 0), NotImplementedError, '"lcm_cpu".*Bool'),
+    "rad2deg": (
+        lambda x: torch.complex(x, x).rad2deg(),
+        NotImplementedError,
+        "ComplexFloat",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name):
+    call, kind, sentence = REFUSED[name]
+    with pytest.raises(kind, match=sentence):
+        call(torch.tensor(1.0))

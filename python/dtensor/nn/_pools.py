@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dtensor.ops.model.activation import relu
 from dtensor.ops.model.pool import (
     adaptive,
     avg_pool1d,
@@ -151,7 +152,8 @@ def _lp(count: int) -> Callable[..., Any]:
     ) -> Any:
         size = numbers(f"lp_pool{count}d", "kernel_size", kernel_size, count)
         mean = _MEANS[count](input**norm_type, size, stride, 0, ceil_mode)
-        total = np.sign(mean) * np.maximum(np.abs(mean), 0) * math.prod(size)
+        # No gradient where it is 0, as the norm has none.
+        total = np.sign(mean) * relu(np.abs(mean)) * math.prod(size)
         return total ** (1.0 / norm_type)
 
     answer.__name__ = answer.__qualname__ = f"lp_pool{count}d"

@@ -14,9 +14,9 @@ import numpy as np
 
 from dtensor import _C
 from dtensor.ops._make.refusal import set_speaker
-from dtensor.torch import _check_places  # noqa: F401  # adds to CHECKS
+from dtensor.torch import _check_dims, _check_places  # noqa: F401  # add to CHECKS
 from dtensor.torch._checks import CHECKS
-from dtensor.torch._words import Call, in_words
+from dtensor.torch._words import Call, dtypes, in_words
 
 __all__ = [
     "ArgumentError",
@@ -24,6 +24,7 @@ __all__ = [
     "LinAlgError",
     "OutOfMemoryError",
     "PlaceError",
+    "RangeError",
     "TextError",
     "refuses",
     "speak",
@@ -54,11 +55,16 @@ class PlaceError(RuntimeError, IndexError):
     """An index is not in a tensor, where PyTorch does not raise an IndexError."""
 
 
+class RangeError(RuntimeError, OverflowError):
+    """A number is not in the range of a dtype."""
+
+
 class TextError(ValueError, TypeError, IndexError):
     """Data are texts, or an index is one: either ValueError or TypeError in PyTorch."""
 
 
 _TYPES: dict[type[Exception], type[Exception]] = {
+    OverflowError: RangeError,
     ValueError: ArgumentError,
     np.linalg.LinAlgError: LinAlgError,
 }
@@ -74,6 +80,8 @@ _OTHERS: dict[str, dict[type[Exception], type[Exception]]] = {
 _TEXT = re.compile(r".*(holds text;|\(got str\)$)")
 # What stands before the sentence of another rank.
 _OF_RANK = r"^(rank \d+(?: failed in [^:]*)?: )?"
+# NumPy's, of a dtype in which something is not computed.
+_NO_LOOP = re.compile(dtypes.NO_LOOP)
 _SPOKEN = (IndexError, TypeError, np.exceptions.AxisError, *_TYPES)
 
 
@@ -85,11 +93,14 @@ def spoken(
     None if it stays as it is: it is another's, or PyTorch has the same one.
     """
     kind, sentence = type(error), str(error)
+    _, whose, told = re.split(_OF_RANK, sentence, maxsplit=1)
+    if isinstance(error, TypeError) and _NO_LOOP.match(told):
+        kind = TypeError
     if kind not in _SPOKEN:
         return None
-    _, whose, told = re.split(_OF_RANK, sentence, maxsplit=1)
     words = in_words(told, Call(name, args, dict(options)))
     to = (_TYPES | _OTHERS.get(name, {})).get(kind, kind)
+    to = DtypeError if _NO_LOOP.match(told) else to
     to = TextError if _TEXT.match(words or told) else to
     if words is None and to is kind:
         return None
@@ -147,7 +158,13 @@ def refuses(
             if check is not None:
                 check(*args, **options)
             return function(*args, **options)
-        except (ValueError, IndexError, TypeError, AttributeError) as error:
+        except (
+            ValueError,
+            IndexError,
+            TypeError,
+            AttributeError,
+            OverflowError,
+        ) as error:
             other = spoken(error, name, args, options)
             if isinstance(error, AttributeError):
                 other = _no_tensor(error, name, args)

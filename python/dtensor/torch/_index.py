@@ -64,7 +64,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
 
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """Return the input with one number in the slices that `index` names."""
-    return _set(input, dim, index, value)
+    return _set(input, dim, index, filling(input, value))
 
 
 def index_put(
@@ -91,11 +91,21 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
 def filling(input: Any, value: Any) -> Any:
     """Return a value that is to fill elements of a tensor, cast as PyTorch casts it.
 
-    Booleans take any number, and integers the whole part of a float."""
-    kind = np.dtype(input.dtype).kind
-    if kind == "b":
+    Booleans take any number, integers the whole part of a float, and those without a
+    sign negative ones, from the other end."""
+    dtype = np.dtype(input.dtype)
+    if dtype.kind == "b":
         return cast(value, bool) if hasattr(value, "dtype") else bool(value)
-    return int(value) if kind in "iu" and isinstance(value, float) else value
+    if dtype.kind not in "iu" or not isinstance(value, int | float):
+        return value
+    most = int(np.iinfo(dtype).max)
+    least = int(np.iinfo(dtype).min)
+    wraps = dtype.kind == "u" and -most <= value < 0
+    if not (wraps or least <= value <= most):
+        raise RuntimeError(
+            f"value cannot be converted to type {dtype}_t without overflow"
+        )
+    return int(value) + (most + 1) * wraps
 
 
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:

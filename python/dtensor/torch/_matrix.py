@@ -250,7 +250,9 @@ def chain_matmul(*matrices: Any) -> Any:
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803
     """Return the powers of the elements of a vector, as columns."""
-    found = _like(ops.vander(x, N, increasing), x)
+    if np.dtype(x.dtype).kind in "bui":
+        x = ops.astype(x, np.int64)
+    found = ops.vander(x, N, increasing)
     return found if found.dtype == x.dtype else ops.astype(found, np.dtype(x.dtype))
 
 

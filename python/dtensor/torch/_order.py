@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dtensor import ops as _ops
+from dtensor.ops._make.elementwise import is_floating
 from dtensor.ops._make.step import one_step
 from dtensor.torch._reduce import at, summed
 from dtensor.torch._returned import TYPES, Picked
@@ -114,7 +115,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 def middle_back(grad: Any, found: Any, values: Any) -> Any:
     """Return the gradient of the median of all: those equal to it share it."""
     same = ops.equal(values, found)
-    if np.dtype(values.dtype).kind == "f":
+    if is_floating(np.dtype(values.dtype)):
         same = ops.logical_or(same, ops.logical_and(*map(ops.isnan, (values, found))))
     count = ops.astype(ops.count_nonzero(same), grad.dtype)
     return ops.where(same, ops.divide(grad, count), 0)
@@ -131,14 +132,14 @@ def _of_all(input: Any, values: Any, middle: Callable[..., Any]) -> Any:
     if input.size:
         return middle(ops.ravel(values), 0, False).values
     kind = np.dtype(input.dtype)
-    nothing = np.nan if kind.kind == "f" else np.iinfo(kind).min
+    nothing = np.nan if is_floating(kind) else np.iinfo(kind).min
     return ops.add(ops.sum(values, dtype=kind), kind.type(nothing))
 
 
 def _middle(input: Any, dim: int, keepdim: bool) -> Any:
     place = (input.shape[dim] - 1) // 2
     found = _picked("median", input, argsort(input, dim), place, dim, keepdim)
-    if np.dtype(input.dtype).kind != "f":
+    if not is_floating(np.dtype(input.dtype)):
         return found
     odd = ops.isnan(input.detach())  # the median of what has a NaN is NaN
     first = ops.argmax(odd, axis=dim, keepdims=True)
@@ -194,7 +195,7 @@ def _running(name: str, ufunc: np.ufunc, input: Any, dim: int) -> Picked:
     shape[dim] = input.shape[dim]
     place = np.arange(input.shape[dim]).reshape(shape)
     picked = ops.equal(input.detach(), values)
-    if np.dtype(input.dtype).kind == "f":  # what follows a NaN is NaN
+    if is_floating(np.dtype(input.dtype)):  # what follows a NaN is NaN
         picked = ops.logical_or(picked, ops.isnan(input.detach()))
     here = ops.where(picked, place, 0)
     index = in_rows(np.maximum.accumulate(here, axis=dim))
@@ -247,9 +248,13 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """Return the distinct elements, sorted; see `numpy.unique`."""
+    """Return the distinct elements, sorted; see `numpy.unique`. Each NaN is one."""
     return ops.unique(
-        input, return_inverse=return_inverse, return_counts=return_counts, axis=dim
+        input,
+        return_inverse=return_inverse,
+        return_counts=return_counts,
+        axis=dim,
+        equal_nan=False,
     )
 
 

@@ -101,8 +101,10 @@ def _clamp_min(input: Any, min: Any) -> Maybe:
 def _masked_fill(input: Any, mask: Any, value: Any) -> Maybe:
     if not isinstance(input, Operand) or input.dtype == np.bool_:
         return None
-    if input.dtype.kind in "iu" and getattr(value, "number", None) is float:
-        return None
+    number = getattr(value, "number", None)
+    if input.dtype.kind in "iu" and number is not None:
+        if number is float or input.dtype != np.int64:  # its value matters
+            return None
     return passed(METHODS["masked_fill"], input, mask, value)
 
 
@@ -184,24 +186,28 @@ def _t(input: Any) -> Maybe:
     return passed(ops.transpose, input) if input.ndim == 2 else input
 
 
+def _has_dims(input: Any) -> bool:
+    return isinstance(input, Operand) and input.ndim > 0
+
+
 @row("split")
 def _split(tensor: Any, split_size: Any, dim: Any = MISSING) -> Maybe:
     lengths: Any = (
         (split_size,) if isinstance(split_size, SupportsIndex) else split_size
     )
-    if any(n <= 0 for n in lengths):
+    if any(n <= 0 for n in lengths) or not _has_dims(tensor):
         return None
     return passed(METHODS["split"], tensor, split_size, dim)
 
 
 @row("chunk")
 def _chunk(input: Any, chunks: Any, dim: Any = MISSING) -> Maybe:
-    return passed(ops.chunk, input, chunks, dim)
+    return passed(ops.chunk, input, chunks, dim) if _has_dims(input) else None
 
 
 @row("unbind")
 def _unbind(input: Any, dim: Any = MISSING) -> Maybe:
-    return passed(ops.unbind, input, dim)
+    return passed(ops.unbind, input, dim) if _has_dims(input) else None
 
 
 # --- along dims -----------------------------------------------------------------------

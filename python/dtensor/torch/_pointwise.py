@@ -187,7 +187,8 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
         input = cast(np.asarray(input) if not hasattr(input, "dtype") else input, to)
         return power(input, exponent, **options)
     if getattr(input, "dtype", None) == to:
-        told = (type(exponent), exponent) in powers.EXPONENTS
+        given = isinstance(exponent, np.ndarray)
+        told = not given and (type(exponent), exponent) in powers.EXPONENTS
         if is_plain(to, exponent) and (to.kind == "V" or not told):
             return by_number(input, exponent, **options)
         if to.kind == "V":
@@ -225,9 +226,10 @@ def ldexp(input: Any, other: Any) -> Any:
     """Return ``input * 2 ** other``."""
     if isinstance(other, bool | int | float):
         return mul(input, 2.0**other)
-    dtype = getattr(input, "dtype", FLOAT32)
+    dtype = np.dtype(getattr(input, "dtype", FLOAT32))
     power = _power(2.0, other)
-    return mul(input, power if np.dtype(dtype).kind in "bui" else cast(power, dtype))
+    weak = dtype.kind not in "bui" and np.dtype(other.dtype).kind in "bui"
+    return mul(input, cast(power, dtype) if weak else power)
 
 
 def _logaddexp(input: Any, other: Any, **options: Any) -> Any:

@@ -92,13 +92,32 @@ def einsum(equation: str, *operands: Any) -> Any:
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
         operands = tuple(operands[0])
     if isinstance(equation, str):
-        operands = _cast_alike(*operands)
         terms, arrow, result = equation.partition("->")
+        operands = _summed_alike(
+            _cast_alike(*operands), terms, result if arrow else None
+        )
         if arrow and "..." in terms and "..." not in result:
             found = ops.einsum(f"{terms}->...{result}", *operands)
             count = found.ndim - len(result.replace(" ", ""))
             return ops.sum(found, axis=tuple(range(count)))
     return ops.einsum(equation, *operands)
+
+
+def _summed_alike(
+    operands: tuple[Any, ...], terms: str, result: str | None
+) -> tuple[Any, ...]:
+    """Return integers as int64 where dims of each operand are summed before it meets
+    another one, as `sum` returns them."""
+    if any(np.dtype(x.dtype).kind not in "bui" for x in operands):
+        return operands
+    inputs = terms.replace(" ", "").split(",")
+    every = "".join(inputs)
+    kept = {c for c in every if every.count(c) == 1} if result is None else set(result)
+    alone = all(
+        any(c.isalpha() and c not in kept and every.count(c) == 1 for c in term)
+        for term in inputs
+    )
+    return tuple(ops.astype(x, np.int64) for x in operands) if alone else operands
 
 
 def tensordot(a: Any, b: Any, dims: int | Sequence[Sequence[int]] = 2) -> Any:

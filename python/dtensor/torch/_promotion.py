@@ -156,12 +156,29 @@ def dtype_of_list(data: Any, dtype: Any) -> Any:
     NumPy's; None: that of Python's numbers."""
     is_list = isinstance(data, list | tuple)
     if dtype is not None or not is_list or not _holds_arrays(data):
-        return numpy_dtype(dtype)
+        to = numpy_dtype(dtype)
+        if to is not None and isinstance(data, list | tuple | int | float):
+            _check_range(data, to)
+        return to
     found = None
     for x in leaves(data):
         of = getattr(x, "dtype", None)
         found = promote(found, of_number(x) if of is None else numpy_dtype(of))
     return found
+
+
+def _check_range(data: Any, to: np.dtype[Any]) -> None:
+    """Raise PyTorch's error for Python numbers that an integer dtype has not; one that
+    has no sign takes negative ones, from the other end."""
+    if to.kind not in "iu" or isinstance(data, list | tuple) and _holds_arrays(data):
+        return
+    values, most = np.asarray(data), int(np.iinfo(to).max)
+    least = -most if to.kind == "u" else -most - 1
+    if values.size and values.dtype.kind in "iuf":
+        if values.max() > most or values.min() < least:
+            raise RuntimeError(
+                f"value cannot be converted to type {to} without overflow"
+            )
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtype:

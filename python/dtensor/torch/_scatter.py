@@ -183,20 +183,26 @@ def _picked(
     input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool
 ) -> Any:
     """Extremes; of equal ones each gets its share of the gradient, as in PyTorch."""
-    src = _window(src, index.shape)
-    bare, given = input.detach(), src.detach()
-    found = scatter_reduce(bare, dim, index, given, reduce, include_self=include_self)
-    own, taken = ops.equal(bare, found), ops.equal(_at(found, dim, index), given)
-    if not include_self:
-        own = ops.logical_and(own, _without(ops.ones_like(own), dim, index))
-    zeros = ops.zeros_like(bare)
-    count = scatter_add(
-        ops.where(own, 1, zeros), dim, index, ops.where(taken, 1, 0.0 * given)
-    )
-    total = scatter_add(ops.where(own, input, 0), dim, index, ops.where(taken, src, 0))
-    share = total / ops.maximum(count, 1)
-    finite = ops.isfinite(found)
-    return found + ops.where(finite, share - ops.where(finite, share.detach(), 0), 0)
+
+    def chosen(input: Any, src: Any) -> Any:
+        return scatter_reduce(input, dim, index, src, reduce, include_self=include_self)
+
+    def back(grad: Any, out: Any, input: Any, src: Any) -> Any:
+        own, taken = ops.equal(input, out), ops.equal(_at(out, dim, index), src)
+        if not include_self:
+            own = ops.logical_and(own, _without(ops.ones_like(own), dim, index))
+        one = ops.ones_like(grad)
+        count = scatter_add(
+            ops.where(own, one, 0),
+            dim,
+            index,
+            ops.where(taken, _at(one, dim, index), 0),
+        )
+        share = grad / ops.maximum(count, 1)
+        return ops.where(own, share, 0), ops.where(taken, _at(share, dim, index), 0)
+
+    window = _window(src, index.shape)
+    return recorded("scatter_reduce", chosen, back, (input, window))
 
 
 def _product(input: Any, dim: int, index: Any, src: Any, include_self: bool) -> Any:

@@ -14,7 +14,8 @@ from dtensor._core import world as _world
 from dtensor._core.caller import caller
 from dtensor._core.nested import mapped
 from dtensor.device_mesh import DeviceMesh
-from dtensor.ops._make.composite import composite
+from dtensor.ops._make.composite import as_dtype, composite
+from dtensor.ops._make.halves import is_bfloat16
 from dtensor.ops._make.operator import implements
 from dtensor.ops._make.parts import inside, move_all, place, plain
 from dtensor.ops._make.strict import sent
@@ -102,7 +103,9 @@ def alone(
     return without_gradient(_name_of(function), (args, kwargs), result)
 
 
-def composed(*functions: Callable[..., Any], gradient: bool = True) -> Callable[[F], F]:
+def composed(
+    *functions: Callable[..., Any], gradient: bool = True, orders: bool = False
+) -> Callable[[F], F]:
     """Register a function as the implementation of NumPy's for calls with a DTensor.
 
     Other calls go to the first of the NumPy functions. Otherwise as `composite`.
@@ -115,6 +118,9 @@ def composed(*functions: Callable[..., Any], gradient: bool = True) -> Callable[
         Whether the function is composed of operators, so that it has a gradient. A
         Tensor that requires one is then treated as a DTensor on a mesh of this rank
         alone. If False, backward through the results raises `NotImplementedError`.
+    orders : bool, default False
+        Whether it puts elements in order. Those of bfloat16 are then float32 on the
+        way, as NumPy has no place for NaN among them.
     """
 
     def register(answer: F) -> F:
@@ -135,9 +141,37 @@ def composed(*functions: Callable[..., Any], gradient: bool = True) -> Callable[
             result = spread(*args, **kwargs)
             return result if gradient else without_gradient(name, given, result)
 
-        return cast(F, implements(*functions)(either))
+        return cast(F, implements(*functions)(_ordering(either) if orders else either))
 
     return register
+
+
+def _ordering(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that sees arrays of bfloat16 as float32, which has all their
+    values; if there are no others, so does the caller see what it returns."""
+    kinds = (_C.Tensor, np.ndarray)
+
+    def wide(x: Any) -> Any:
+        return as_dtype(x, np.float32) if is_bfloat16(x.dtype) else x
+
+    @functools.wraps(function)
+    def answer(*args: Any, **kwargs: Any) -> Any:
+        given: list[Any] = []
+        mapped((args, kwargs), kinds, lambda x: given.append(x.dtype))
+        narrow = [dtype for dtype in given if is_bfloat16(dtype)]
+        if not narrow:
+            return function(*args, **kwargs)
+        args, kwargs = mapped((args, kwargs), kinds, wide)
+        found = function(*args, **kwargs)
+        if len(narrow) < len(given):
+            return found
+        return mapped(
+            found,
+            _C.Tensor,
+            lambda y: as_dtype(y, narrow[0]) if y.dtype == np.float32 else y,
+        )
+
+    return answer
 
 
 def _on_one_rank(

@@ -76,8 +76,9 @@ def by_numpy(function: Function, answer: Function) -> Function:
     """Return what answers a NumPy function: on a mesh of one rank NumPy itself.
 
     Not if a gradient is wanted, the result is written into `out`, or somebody is told
-    of the operators that are called; nor with arguments by which NumPy may hang or
-    leave sets in an order of its own. The results of some are laid out as the first
+    of the operators that are called; nor of bfloat16, which NumPy adds up and orders
+    worse; nor with arguments by which NumPy may hang or leave sets in an order of its
+    own. The results of some are laid out as the first
     tensor, those of others are replicated: both have the same one part.
     """
     names = _parameters(function) or _parameters(answer)
@@ -135,7 +136,7 @@ def _on_one_rank(values: list[Any]) -> _C.DTensor | None:
         recorded = x.requires_grad and _C.is_grad_enabled()
         if not isinstance(x, _C.DTensor) or recorded or is_meta(x):
             return None
-        if not alone(x.layout) or x.layout.is_partial:
+        if not alone(x.layout) or x.layout.is_partial or x.dtype.kind == "V":
             return None
         found.append(x)
     meshes = {x.device_mesh for x in found}

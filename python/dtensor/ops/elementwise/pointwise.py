@@ -245,7 +245,7 @@ signbit = ufunc(np.signbit)
 copysign = ufunc(
     np.copysign, vjp=(lambda g, out, x, _y: g * (sign(x) * sign(out)), flat)
 )
-nextafter = ufunc(np.nextafter)
+nextafter = ufunc(np.nextafter, vjp=(lambda g, _out, _x, _y: g, flat))
 spacing = ufunc(np.spacing)
 heaviside = ufunc(np.heaviside, vjp=(flat, lambda g, _out, x, _y: where_(x == 0, g, 0)))
 # A number is its mantissa times a power of 2.

@@ -62,20 +62,28 @@ log = ufunc(np.log, vjp=lambda g, _out, x: g / conjugated(x))
 log2 = ufunc(np.log2, vjp=lambda g, _out, x: g / (conjugated(x) * math.log(2)))
 log10 = ufunc(np.log10, vjp=lambda g, _out, x: g / (conjugated(x) * math.log(10)))
 log1p = ufunc(np.log1p, vjp=lambda g, _out, x: g / (conjugated(x) + 1))
+
+
+def _below(x: Any, out: Any) -> Any:
+    """Return how far a logarithm is below that of a sum, which may be infinite, too."""
+    same = x == out
+    return where_(same, 0, x) - where_(same, 0, out)
+
+
 logaddexp = ufunc(
     np.logaddexp,
     "increasing;floating",
     vjp=(
-        lambda g, out, x, _y: g * exp(x - out),
-        lambda g, out, _x, y: g * exp(y - out),
+        lambda g, out, x, _y: g * exp(_below(x, out)),
+        lambda g, out, _x, y: g * exp(_below(y, out)),
     ),
 )
 logaddexp2 = ufunc(
     np.logaddexp2,
     "increasing;floating",
     vjp=(
-        lambda g, out, x, _y: g * exp2(x - out),
-        lambda g, out, _x, y: g * exp2(y - out),
+        lambda g, out, x, _y: g * exp2(_below(x, out)),
+        lambda g, out, _x, y: g * exp2(_below(y, out)),
     ),
 )
 sqrt = ufunc(np.sqrt, vjp=lambda g, out, _x: g / (conjugated(out) * 2))

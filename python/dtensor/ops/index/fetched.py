@@ -137,12 +137,23 @@ def spread_index(layout: _C.Layout, dim: int, index: Array) -> _C.DTensor:
     return place(index, to)
 
 
-def spread(name: str, x: _C.DTensor, dim: int, index: Array) -> _C.DTensor:
-    """Return ``x[:, index]``, where `x` is cut along `dim` alone; the index is within
-    `dim`, from 0, and all ranks have it.
+def spread(
+    name: str, x: _C.DTensor, dim: int, index: Array, owner: Array | None = None
+) -> _C.DTensor:
+    """Return ``x[:, index]``, where `x` is cut along `dim` alone.
 
-    Collective: sends each row that is asked for once. `name` of the function, for
-    messages.
+    Collective: sends each row that is asked for once.
+
+    Parameters
+    ----------
+    name : str
+        Of the function, for messages.
+    x : DTensor
+    dim : int
+    index : array
+        Within `dim`, from 0; all ranks have it.
+    owner : array, optional
+        The part that each element of the index is in, if that is known.
     """
     own = spread_index(x.layout, dim, index)
     to = fetched_layout(x.layout, dim, own)
@@ -151,13 +162,18 @@ def spread(name: str, x: _C.DTensor, dim: int, index: Array) -> _C.DTensor:
     if not inside(to):
         return make((), to)
     with within(name, x, dim, index):
-        route, asked = _way_of_all(name, x.layout, dim, own.layout, index)
+        route, asked = _way_of_all(name, x.layout, dim, own.layout, index, owner)
         rows = route.back(np.moveaxis(local(x), dim, 0)[asked])
         return _in_place(rows, dim, own, to)
 
 
 def _way_of_all(
-    name: str, layout: _C.Layout, dim: int, cut: _C.Layout, index: Array
+    name: str,
+    layout: _C.Layout,
+    dim: int,
+    cut: _C.Layout,
+    index: Array,
+    owner: Array | None,
 ) -> tuple[Route, Array]:
     """Return what `way_to_owners` does for an index that all ranks have, `cut` as it is
     asked for. Nothing is sent."""
@@ -165,7 +181,8 @@ def _way_of_all(
     count, mine = len(ranges), part_number(layout, dim)
     each = index[:1].size  # elements of the index in one of its rows
     lengths = [(stop - start) * each for start, stop in ranges_of(cut, 0)]
-    owner = np.searchsorted([stop for _, stop in ranges], index.ravel(), "right")
+    if owner is None:
+        owner = np.searchsorted([stop for _, stop in ranges], index.ravel(), "right")
     asker = np.repeat(np.arange(count), lengths)
     sizes = np.bincount(asker * count + owner, minlength=count * count)
     own = owner[sum(lengths[:mine]) : sum(lengths[: mine + 1])]

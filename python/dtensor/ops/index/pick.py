@@ -83,7 +83,7 @@ def rows(x: _C.DTensor, dim: int, index: Array | _C.DTensor) -> _C.DTensor:
     if in_order:
         return _found(x, dim, known, counts)
     if spreads(x.layout, dim, known):
-        return spread("getitem", x, dim, known)
+        return spread("getitem", x, dim, known, owner)
     if known.size >= x.shape[dim]:
         result = select(x, (*before, "array"), [known])
         return result

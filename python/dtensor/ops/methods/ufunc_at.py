@@ -28,7 +28,7 @@ from dtensor.ops._make.parts import (
 )
 from dtensor.ops._make.reduction import highest, kind_of, lowest
 from dtensor.ops._make.routes import reachable
-from dtensor.ops.index.fetched import spread_index, way_to_owners
+from dtensor.ops.index.fetched import cut_alone, spread_index, way_to_owners
 from dtensor.ops.index.pick import everywhere
 from dtensor.ops.index.terms import checked_index
 from dtensor.ops.index.write import writing
@@ -193,8 +193,7 @@ def _in_parts(
         return False
     if a.layout.is_replicated:
         return _neutral(ufunc, a.dtype) is not None and reachable(index.layout, 0)
-    rest = any(a.layout.is_cut(dim) for dim in range(1, a.ndim))
-    return reachable(a.layout, 0) and not rest and ufunc not in RAISES
+    return cut_alone(a.layout, 0) and ufunc not in RAISES
 
 
 # What changes no element, of the dtype of the array.

@@ -78,7 +78,7 @@ def _unique(
     return values, first[at], total
 
 
-@composed(np.unique, gradient=False)
+@composed(np.unique, gradient=False, orders=True)
 def unique(
     ar: Any,
     return_index: bool = False,
@@ -162,25 +162,25 @@ _COUNTS: Any = type(np.unique_counts(np.empty(0)))
 _INVERSE: Any = type(np.unique_inverse(np.empty(0)))
 
 
-@composed(np.unique_all, gradient=False)
+@composed(np.unique_all, gradient=False, orders=True)
 def unique_all(x: Any) -> Any:
     """Return all results of `unique`; each NaN counts as distinct."""
     return _ALL(*unique(x, True, True, True, equal_nan=False))
 
 
-@composed(np.unique_counts, gradient=False)
+@composed(np.unique_counts, gradient=False, orders=True)
 def unique_counts(x: Any) -> Any:
     """Return the unique elements and their counts; each NaN counts as distinct."""
     return _COUNTS(*unique(x, return_counts=True, equal_nan=False))
 
 
-@composed(np.unique_inverse, gradient=False)
+@composed(np.unique_inverse, gradient=False, orders=True)
 def unique_inverse(x: Any) -> Any:
     """Return the unique elements and the inverse; each NaN counts as distinct."""
     return _INVERSE(*unique(x, return_inverse=True, equal_nan=False))
 
 
-@composed(np.unique_values, gradient=False)
+@composed(np.unique_values, gradient=False, orders=True)
 def unique_values(x: Any) -> Any:
     """Return the unique elements, sorted; each NaN counts as distinct."""
     return unique(x, equal_nan=False)
@@ -214,7 +214,7 @@ def _pair(*arrays: Any) -> tuple[_C.DTensor, _C.DTensor] | None:
     return (one, two) if is_exact and kinds <= {*"biufc"} else None
 
 
-@composed(np.union1d, gradient=False)
+@composed(np.union1d, gradient=False, orders=True)
 def union1d(ar1: Any, ar2: Any) -> Any:
     """Return the sorted elements that are in either of two arrays."""
     pair = _pair(ar1, ar2)
@@ -224,7 +224,7 @@ def union1d(ar1: Any, ar2: Any) -> Any:
     return replicated(np.union1d(_set(ar1), _set(ar2)), mesh_of((ar1, ar2)))
 
 
-@composed(np.setxor1d, gradient=False)
+@composed(np.setxor1d, gradient=False, orders=True)
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """Return the sorted elements that are in one of two arrays only."""
     pair = _pair(ar1, ar2)
@@ -235,7 +235,7 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     return replicated(np.setxor1d(_set(ar1), _set(ar2)), mesh_of((ar1, ar2)))
 
 
-@composed(np.setdiff1d, gradient=False)
+@composed(np.setdiff1d, gradient=False, orders=True)
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """Return the elements of one array that are not in another.
 
@@ -259,7 +259,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     return met.result((one & (met.nan | ~two)).astype(np.intp))
 
 
-@composed(np.intersect1d, gradient=False)
+@composed(np.intersect1d, gradient=False, orders=True)
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
@@ -290,7 +290,7 @@ def intersect1d(
     return tuple(replicated(part, mesh) for part in found)
 
 
-@composed(np.isin, gradient=False)
+@composed(np.isin, gradient=False, orders=True)
 def isin(
     element: Any,
     test_elements: Any,

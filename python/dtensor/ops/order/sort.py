@@ -275,7 +275,7 @@ def _own(x: Any) -> Any:
     return copy(x) if x.requires_grad else x
 
 
-@composed(np.lexsort)
+@composed(np.lexsort, orders=True)
 def lexsort(keys: Any, axis: int = -1) -> Any:
     """Return the indices that sort by several keys, the last one first.
 

@@ -337,7 +337,8 @@ def logsumexp(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     axes = reduced_axes(axis, a.ndim)
     # The result does not depend on it, so there is no gradient through it.
     known = a.detach() if isinstance(a, _C.Tensor) else a
-    top = settled("logsumexp", reductions.max(known, axes, keepdims=True))
+    first = {} if all(a.shape[axis] for axis in axes) else {"initial": -np.inf}
+    top = settled("logsumexp", reductions.max(known, axes, keepdims=True, **first))
     top = where_(isfinite(top), top, 0.0)
     total = log(reductions.sum(exp(subtract(a, top)), axes, keepdims=True))
     total = add(total, top)
