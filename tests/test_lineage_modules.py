@@ -168,6 +168,30 @@ def test_a_rank_that_parts_is_noticed(program):
         run_ranks(2, body, True)
 
 
+def other_module(odd, make):
+    """The second module of some has another parameter before the same one."""
+    mesh = init_device_mesh("cpu", (2,))
+    dtensor.random.manual_seed(0)
+    models = [nn.Sequential(nn.Linear(3, 3)), nn.Sequential(nn.ReLU(), nn.Linear(3, 3))]
+    for model in reversed(models) if odd else models:
+        make(model, mesh)
+
+
+@pytest.mark.parametrize("make", [dtensor.distribute_module, parallelize_module])
+def test_parameters_of_another_module_are_refused(make):
+    def spread(model, mesh):
+        plan = {
+            name: ColwiseParallel()
+            for name, layer in model.named_children()
+            if isinstance(layer, nn.Linear)
+        }
+        make(model, mesh, *([] if make is dtensor.distribute_module else [plan]))
+
+    run_ranks(2, lambda: other_module(False, spread))
+    with pytest.raises(RuntimeError, match=r"\(1\.weight, 1\.bias\)"):
+        run_ranks(2, lambda: other_module(_world.current().rank == 1, spread))
+
+
 def test_a_file_of_arrays_that_differ(tmp_path):
     def body(parts):
         saved(parts and _world.current().rank == 1, tmp_path / "x.npy")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from dtensor._C import DTensor, distribute_tensor
+from dtensor._core import world
 from dtensor._core.caller import warn
 from dtensor._core.given import given_mesh
 from dtensor._core.keywords import suggesting
@@ -30,7 +31,8 @@ def distribute_module(
     """Make every parameter and buffer of a module a DTensor, in place.
 
     Collective over the mesh: one `distribute_tensor` for each parameter and buffer that
-    is no DTensor yet, from the first rank along every mesh dimension.
+    is no DTensor yet, from the first rank along every mesh dimension. Their names are
+    compared first.
 
     Parameters
     ----------
@@ -60,7 +62,8 @@ def distribute_module(
     TypeError
         If `device_mesh` is no DeviceMesh. On every rank.
     RuntimeError
-        If the module was distributed before, or there is no mesh. On every rank.
+        If the module was distributed before, or there is no mesh, or ranks pass modules
+        with other parameters. On every rank.
     ValueError
         If `input_fn` or `output_fn` does not take three arguments. On every rank,
         before any communication.
@@ -87,6 +90,7 @@ def distribute_module(
     mesh = given_mesh("distribute_module", device_mesh)
     before = _border(input_fn, "input_fn", "inputs")
     after = _border(output_fn, "output_fn", "outputs")
+    compare_modules("distribute_module", module, mesh)
     for name, part in module.named_modules():
         if partition_fn is not None:
             partition_fn(name, part, mesh)
@@ -102,6 +106,19 @@ def distribute_module(
     module._distribute_module_applied = True
     mark_replaced("distribute_module", olds, module)
     return module
+
+
+def compare_modules(what: str, module: Module, mesh: DeviceMesh) -> None:
+    """Raise, on all ranks of a mesh, if parameters and buffers have other names.
+
+    Of each one the first rank's elements count. So parameters of one module would pass
+    for those of another one that have their shapes.
+    """
+    if mesh.get_coordinate() is None:
+        return
+    names = [name for name, _ in (*module.named_parameters(), *module.named_buffers())]
+    said = f"{what}({', '.join(names)})"  # `distribute_tensor` compares what they are
+    world.current().agree(said.encode(), said, None, mesh, False)
 
 
 def mark_replaced(by: str, parameters: Iterable[Any], module: Module) -> None:

@@ -11,7 +11,7 @@ from dtensor._core.keywords import suggesting
 from dtensor.device_mesh import DeviceMesh
 from dtensor.functional_collectives._moves import together
 from dtensor.nn import Module
-from dtensor.nn._distribute import mark_replaced
+from dtensor.nn._distribute import compare_modules, mark_replaced
 from dtensor.parallel._chain import link
 from dtensor.parallel._contract import ParallelStyle
 from dtensor.parallel._layers import RowwiseParallel
@@ -75,7 +75,8 @@ def parallelize_module(
     NotImplementedError
         If a style does not support a module that the plan gives it.
     RuntimeError
-        If there is no mesh, or a module was parallelized before.
+        If there is no mesh, a module was parallelized before, or ranks pass modules
+        with other parameters.
 
     All of these are raised on every rank, before anything has moved.
 
@@ -116,6 +117,7 @@ def parallelize_module(
     )
     for problem in problems:
         warn(problem)
+    compare_modules("parallelize_module", module, mesh)
     shared, olds = _shared_parameters(module), list(module.parameters())
     root = module
     for place, style in steps:
