@@ -8,7 +8,6 @@ from dtensor.ops.elementwise.special import SLOPES, SPECIAL
 # What is differentiable nowhere, or of no use: name of the samples -> why.
 NO_GRADIENT = {
     # bits of a number
-    "nextafter": "the bits of a number",
     "spacing": "the bits of a number",
     **{
         f"special.{name}": "PyTorch has none"
