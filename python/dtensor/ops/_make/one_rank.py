@@ -78,8 +78,8 @@ def by_numpy(function: Function, answer: Function) -> Function:
     Not if a gradient is wanted, the result is written into `out`, or somebody is told
     of the operators that are called; nor of bfloat16, which NumPy adds up and orders
     worse; nor with arguments by which NumPy may hang or leave sets in an order of its
-    own. The results of some are laid out as the first
-    tensor, those of others are replicated: both have the same one part.
+    own. The results of some are laid out as the first tensor, those of others are
+    replicated: both have the same one part.
     """
     names = _parameters(function) or _parameters(answer)
     last = names.index("out") if "out" in names else len(names)
