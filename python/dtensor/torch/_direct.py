@@ -196,7 +196,7 @@ def _of_amax(
 def _amax(name: str, base: Any) -> None:
     @row(name, base, _of_amax)
     def ask(input: Operand, dim: Dims = (), keepdim: bool = False) -> Maybe:
-        if input.dtype.kind == "c" or 0 in input.shape:
+        if input.dtype.kind == "c" or (dim not in ((), None) and 0 in input.shape):
             return None
         found: Answer = base.__wrapped__(input, dims_of(dim, input.ndim), None, keepdim)
         return found

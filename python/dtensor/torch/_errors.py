@@ -16,7 +16,7 @@ from dtensor import _C
 from dtensor.ops._make.refusal import set_speaker
 from dtensor.torch import _check_dims, _check_places  # noqa: F401  # add to CHECKS
 from dtensor.torch._checks import CHECKS
-from dtensor.torch._words import Call, dtypes, in_words
+from dtensor.torch._words import Call, in_words, types
 
 __all__ = [
     "ArgumentError",
@@ -81,7 +81,7 @@ _TEXT = re.compile(r".*(holds text;|\(got str\)$)")
 # What stands before the sentence of another rank.
 _OF_RANK = r"^(rank \d+(?: failed in [^:]*)?: )?"
 # NumPy's, of a dtype in which something is not computed.
-_NO_LOOP = re.compile(dtypes.NO_LOOP)
+_NO_LOOP = re.compile(types.NO_LOOP)
 _SPOKEN = (IndexError, TypeError, np.exceptions.AxisError, *_TYPES)
 
 
