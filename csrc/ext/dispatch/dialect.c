@@ -93,7 +93,8 @@ may_speak(PyObject *const *args, Py_ssize_t count)
         torch = holds_torch(args[k], 2);
     return torch && (PyErr_ExceptionMatches(PyExc_ValueError) ||
                      PyErr_ExceptionMatches(PyExc_IndexError) ||
-                     PyErr_ExceptionMatches(PyExc_TypeError));
+                     PyErr_ExceptionMatches(PyExc_TypeError) ||
+                     PyErr_ExceptionMatches(PyExc_OverflowError));
 }
 
 void

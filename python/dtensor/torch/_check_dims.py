@@ -100,10 +100,9 @@ def _sections(name: str, input: Any, *args: Any, **options: Any) -> None:
 
 
 @of("unbind")
-def _slices(name: str, input: Any, dim: int = 0) -> None:
+def _slices(name: str, input: Any, *args: Any, **options: Any) -> None:
     if not input.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    within(input, dim)
 
 
 @of("diagonal")
