@@ -6,11 +6,10 @@ NumPy itself has no order for NaN among numbers of bfloat16.
 import numpy as np
 import pytest
 from meshes import line
+from ml_dtypes import bfloat16
 
 import dtensor
 from dtensor import Replicate, Shard, distribute_tensor
-
-bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
 
 NAN, INF = np.nan, np.inf
 X = np.array(
