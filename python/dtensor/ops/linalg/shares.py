@@ -18,12 +18,14 @@ Rectangle = tuple[slice, slice]  # of rows and of columns
 
 
 class Block(NamedTuple):
-    """Lines of a matrix that one rank gives another: their numbers, which ascend, and
-    their places in the array of one of the two. Numbers in a row have places in a row.
+    """Lines of a matrix that one rank gives another: their numbers, which ascend, the
+    rectangles of them that are given, and their places in the array of one of the two.
+    Numbers in a row have places in a row.
     """
 
     rows: Array
     columns: Array
+    rectangles: list[Rectangle]
     row_places: Array
     column_places: Array
 
@@ -82,20 +84,28 @@ class Shares:
         self.at = (grid.i, grid.j) if dim == 0 else (grid.j, grid.i)
         spans = parts_of(even, dim) or ()
         self.of_part = [np.arange(start, start + count) for start, count in spans]
-        self.lines = np.sort(np.concatenate(self._of_group(self.at[0])))
+        mine = [self.of_part[part] for part in self.part[self.at[0]]]
+        self.lines = np.sort(np.concatenate(mine))
+        self.rectangles = {
+            (part, to): self._rectangles(*self._both(lines, taken))
+            for part, lines in enumerate(self.of_part)
+            for to, taken in enumerate(self.taken)
+        }
 
-    def _of_group(self, group: int) -> list[Array]:
-        return [self.of_part[part] for part in self.part[group]]
+    def _both(self, lines: Array, taken: Array) -> tuple[Array, Array]:
+        """Return what is said of rows, and of columns."""
+        return (lines, taken) if self.dim == 0 else (taken, lines)
 
-    def _block(self, lines: Array, taken: Array, at: Array, taken_at: Array) -> Block:
-        if self.dim == 0:
-            return Block(lines, taken, at, taken_at)
-        return Block(taken, lines, taken_at, at)
+    def _block(self, part: int, to: int, at: Array, taken_at: Array) -> Block:
+        """Return the block of a part that member `to` of its group gets."""
+        rows, columns = self._both(self.of_part[part], self.taken[to])
+        return Block(
+            rows, columns, self.rectangles[part, to], *self._both(at, taken_at)
+        )
 
-    def _rectangles(self, block: Block) -> list[Rectangle]:
+    def _rectangles(self, rows: Array, columns: Array) -> list[Rectangle]:
         """Return what is given of a block. Of a triangle these have all of it, and of
         the rest what is beside the diagonal: so they are copied as they are."""
-        rows, columns = block.rows, block.columns
         found = []
         for left, right in _runs(columns):
             first, last = columns[left], columns[right - 1]
@@ -129,28 +139,27 @@ class Shares:
     def cut(self, name: str, rows: _C.Layout, array: Array) -> Array:
         """Return the caller's part, made of what the ranks of the grid have."""
         group, member = self.at
-        lines, taken = len(self._of_group(group)[member]), sum(map(len, self.taken))
+        lines = len(self.of_part[self.part[group, member]])
+        taken = sum(map(len, self.taken))
         shape = (lines, taken) if self.dim == 0 else (taken, lines)
         given, got = self._of_grid(), self._of_part()
         return self._moved(name, rows, array, given, got, self._sizes().T, shape)
 
     def _of_part(self) -> list[Block]:
         """Return what others of the grid have of the caller's part."""
-        group, member = self.at
-        mine = self._of_group(group)[member]
-        return [
-            self._block(mine, taken, np.arange(len(mine)), taken)
-            for taken in self.taken
-        ]
+        part = self.part[self.at]
+        at = np.arange(len(self.of_part[part]))
+        return [self._block(part, to, at, taken) for to, taken in enumerate(self.taken)]
 
     def _of_grid(self) -> list[Block]:
         """Return what the caller's part of the grid's matrix has of each part."""
         group, member = self.at
-        taken = self.taken[member]
-        places = np.arange(len(taken))
+        at = np.arange(len(self.taken[member]))
         return [
-            self._block(ids, taken, np.searchsorted(self.lines, ids), places)
-            for ids in self._of_group(group)
+            self._block(
+                part, member, np.searchsorted(self.lines, self.of_part[part]), at
+            )
+            for part in self.part[group]
         ]
 
     def _moved(
@@ -167,7 +176,7 @@ class Shares:
         run = np.empty(int(sizes[mine].sum()), array.dtype)
         start = 0
         for block in given:
-            for rectangle in self._rectangles(block):
+            for rectangle in block.rectangles:
                 piece = array[block.key(rectangle)]
                 stop = start + piece.size
                 run[start:stop].reshape(piece.shape)[...] = piece
@@ -177,7 +186,7 @@ class Shares:
         found = np.zeros(shape, array.dtype)
         start = 0
         for block in got:
-            for rectangle in self._rectangles(block):
+            for rectangle in block.rectangles:
                 piece = found[block.key(rectangle)]
                 stop = start + piece.size
                 piece[...] = come[start:stop].reshape(piece.shape)
@@ -196,14 +205,11 @@ class Shares:
     def _sizes(self) -> Array:
         """Return how many elements each rank of the grid deals to each."""
         sizes = np.zeros((self.part.size, self.part.size), int)
-        for group, parts in enumerate(self.part):
-            for member, part in enumerate(parts):
-                for to, taken in enumerate(self.taken):
-                    here, there = self._number(group, member), self._number(group, to)
-                    ids = self.of_part[part]
-                    block = self._block(ids, taken, ids, taken)
-                    sizes[here, there] = sum(
-                        (rows.stop - rows.start) * (columns.stop - columns.start)
-                        for rows, columns in self._rectangles(block)
-                    )
+        for (group, member), part in np.ndenumerate(self.part):
+            here = self._number(group, member)
+            for to in range(len(self.taken)):
+                sizes[here, self._number(group, to)] = sum(
+                    (rows.stop - rows.start) * (columns.stop - columns.start)
+                    for rows, columns in self.rectangles[part, to]
+                )
         return sizes
