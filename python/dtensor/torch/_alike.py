@@ -12,6 +12,7 @@ from dtensor import _C, ops as _ops
 from dtensor._core import device as _device
 from dtensor.random import Generator
 from dtensor.torch._create import filler
+from dtensor.torch._numbers import fitted
 from dtensor.torch._rows import order_of
 from dtensor.torch._types import numpy_dtype, takes
 
@@ -115,7 +116,8 @@ def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
             return made
 
     def make(x: Any, dtype: npt.DTypeLike | None = None, order: Any = "K") -> Any:
-        return ops.full_like(x, fill_value, dtype=dtype, order=order)
+        number = fitted(fill_value, x.dtype if dtype is None else dtype)
+        return ops.full_like(x, number, dtype=dtype, order=order)
 
     return _like(_Make(make, fill_value), input, **options)
 

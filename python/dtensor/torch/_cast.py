@@ -7,6 +7,7 @@ import numpy as np
 
 from dtensor import ops as _ops
 from dtensor.ops._make.halves import is_half
+from dtensor.torch._numbers import fitted
 from dtensor.torch._promotion import bare, default_dtype, dtype_for
 from dtensor.torch._types import numpy_dtype
 
@@ -25,10 +26,14 @@ FLOAT32 = np.dtype(np.float32)
 
 
 def cast(x: Any, to: Any) -> Any:
-    """Return a tensor in a dtype; a Python number as an array without dims."""
+    """Return a tensor or an array in a dtype; a Python number as an array without
+    dims. An array stays one, beside a DTensor, too."""
     if not hasattr(x, "dtype"):
-        return np.asarray(x, to)
-    return x if x.dtype == to else ops.astype(x, numpy_dtype(to))
+        return np.asarray(fitted(x, to), to)
+    if x.dtype == to:
+        return x
+    make = np.asarray if isinstance(x, np.ndarray) else ops.astype
+    return make(x, numpy_dtype(to))
 
 
 def number_as(x: Any, to: Any) -> Any:

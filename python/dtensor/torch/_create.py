@@ -15,7 +15,8 @@ from dtensor import _C, ops
 from dtensor._core import device as _device
 from dtensor.ops.random import arrays as _random
 from dtensor.random import Generator, default_generator
-from dtensor.torch._promotion import bare, dtype_of_list, listed
+from dtensor.torch._numbers import fitted, listed, of_list
+from dtensor.torch._promotion import bare
 from dtensor.torch._rows import in_rows
 from dtensor.torch._steps import spaced, spaced_floats
 from dtensor.torch._types import numpy_dtype, takes
@@ -80,8 +81,7 @@ def tensor(
     pin_memory : bool
         Ignored.
     """
-    data = listed(data)
-    return _on(_C.tensor(data, dtype_of_list(data, dtype)), device, requires_grad)
+    return _on(_C.tensor(*of_list(listed(data), dtype)), device, requires_grad)
 
 
 def as_tensor(
@@ -90,8 +90,7 @@ def as_tensor(
     """Return a tensor that shares the memory of data if possible: see `tensor`."""
     if isinstance(data, _C.Tensor) and dtype is None and device is None:
         return data.as_torch()
-    data = listed(data)
-    return _on(_C.as_tensor(data, dtype_of_list(data, dtype)), device)
+    return _on(_C.as_tensor(*of_list(listed(data), dtype)), device)
 
 
 def asarray(
@@ -104,7 +103,7 @@ def asarray(
 ) -> _C.Tensor:
     """Return a tensor of an object, with a copy or without: see `tensor`."""
     make = _C.tensor if copy else _C.as_tensor
-    return _on(make(obj, dtype_of_list(obj, dtype)), device, requires_grad)
+    return _on(make(*of_list(obj, dtype)), device, requires_grad)
 
 
 def from_numpy(ndarray: npt.NDArray[Any]) -> _C.Tensor:
@@ -172,14 +171,11 @@ def filler(value: Any) -> Fill:
     plain = type(value) in (int, float) and not 6e4 < abs(value) < math.inf
 
     def fill(x: Any) -> None:
-        if isinstance(x, _C.DTensor) or not plain:
-            x.fill_(value)
-            return
-        array = _C.Tensor.numpy(x)
-        if array.dtype.kind == "f" or value in (0, 1):
+        array = None if isinstance(x, _C.DTensor) or not plain else _C.Tensor.numpy(x)
+        if array is not None and (array.dtype.kind == "f" or value in (0, 1)):
             array.fill(value)
         else:
-            x.fill_(value)
+            x.fill_(fitted(value, x.dtype))
 
     return fill
 

@@ -94,13 +94,14 @@ def spoken(
     """
     kind, sentence = type(error), str(error)
     _, whose, told = re.split(_OF_RANK, sentence, maxsplit=1)
-    if isinstance(error, TypeError) and _NO_LOOP.match(told):
+    lacks = isinstance(error, TypeError) and _NO_LOOP.match(told) is not None
+    if lacks:
         kind = TypeError
     if kind not in _SPOKEN:
         return None
     words = in_words(told, Call(name, args, dict(options)))
     to = (_TYPES | _OTHERS.get(name, {})).get(kind, kind)
-    to = DtypeError if _NO_LOOP.match(told) else to
+    to = DtypeError if lacks else to
     to = TextError if _TEXT.match(words or told) else to
     if words is None and to is kind:
         return None

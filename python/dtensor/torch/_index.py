@@ -15,6 +15,7 @@ from dtensor.ops._make.composite import composite
 from dtensor.ops.index.gradient import added, along
 from dtensor.torch._cast import cast
 from dtensor.torch._indexing import with_masks
+from dtensor.torch._numbers import fitted
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 ALL = slice(None)
@@ -89,23 +90,11 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
 
 
 def filling(input: Any, value: Any) -> Any:
-    """Return a value that is to fill elements of a tensor, cast as PyTorch casts it.
-
-    Booleans take any number, integers the whole part of a float, and those without a
-    sign negative ones, from the other end."""
+    """Return a value that is to fill elements of a tensor, as PyTorch converts it."""
     dtype = np.dtype(input.dtype)
     if dtype.kind == "b":
         return cast(value, bool) if hasattr(value, "dtype") else bool(value)
-    if dtype.kind not in "iu" or not isinstance(value, int | float):
-        return value
-    most = int(np.iinfo(dtype).max)
-    least = int(np.iinfo(dtype).min)
-    wraps = dtype.kind == "u" and -most <= value < 0
-    if not (wraps or least <= value <= most):
-        raise RuntimeError(
-            f"value cannot be converted to type {dtype}_t without overflow"
-        )
-    return int(value) + (most + 1) * wraps
+    return fitted(value, dtype)
 
 
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:

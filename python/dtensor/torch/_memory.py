@@ -13,6 +13,7 @@ from dtensor.ops.index.write import writing
 from dtensor.torch._attributes import data_ptr
 from dtensor.torch._dtypes import channels_last, channels_last_3d, contiguous_format
 from dtensor.torch._matrix import adjoint
+from dtensor.torch._numbers import fitted
 from dtensor.torch._types import numpy_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -26,6 +27,7 @@ def fill_(self: Any, value: Any) -> Any:
     Of a Partial the addend of each rank is set, as in PyTorch: a sum over n ranks is
     then n times the number.
     """
+    value = fitted(value, self.dtype)
     METHODS["fill_"](self, value)
     if isinstance(self, _C.DTensor) and self.layout.is_partial:
         METHODS["fill_"](self.detach().to_local(), value)

@@ -6,14 +6,12 @@ one. Where NumPy computes in that dtype anyway, the call is the same as NumPy's.
 """
 
 import functools
-from collections import UserList, deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from dtensor import _C
-from dtensor._core.nested import leaves
 from dtensor.ops._make.halves import in_float32, is_half
 from dtensor.ops._make.operator import call
 from dtensor.torch._types import dtype, numpy_dtype, torch_dtype
@@ -22,7 +20,8 @@ __all__ = [
     "bare",
     "can_cast",
     "default_dtype",
-    "dtype_of_list",
+    "of_number",
+    "promote",
     "promote_types",
     "promoted",
     "result_type",
@@ -135,50 +134,6 @@ def dtype_for(operands: Sequence[Any]) -> Dtype:
     found = _over(dims, _over(zero, numbers))
     assert found is not None
     return found
-
-
-def _holds_arrays(data: Sequence[Any]) -> bool:
-    """Return whether a list, or one in it, has items with a dtype."""
-    kinds = set(map(type, data)) - {int, float, bool, complex}
-    if any(hasattr(kind, "dtype") for kind in kinds):
-        return True
-    lists = (x for x in data if isinstance(x, list | tuple)) if kinds else ()
-    return any(map(_holds_arrays, lists))
-
-
-def listed(data: Any) -> Any:
-    """Return a list of a sequence that is no array, such as a deque."""
-    return list(data) if isinstance(data, deque | UserList) else data
-
-
-def dtype_of_list(data: Any, dtype: Any) -> Any:
-    """Return the dtype that is asked for, or that of a list with arrays or scalars of
-    NumPy's; None: that of Python's numbers."""
-    is_list = isinstance(data, list | tuple)
-    if dtype is not None or not is_list or not _holds_arrays(data):
-        to = numpy_dtype(dtype)
-        if to is not None and isinstance(data, list | tuple | int | float):
-            _check_range(data, to)
-        return to
-    found = None
-    for x in leaves(data):
-        of = getattr(x, "dtype", None)
-        found = promote(found, of_number(x) if of is None else numpy_dtype(of))
-    return found
-
-
-def _check_range(data: Any, to: np.dtype[Any]) -> None:
-    """Raise PyTorch's error for Python numbers that an integer dtype has not; one that
-    has no sign takes negative ones, from the other end."""
-    if to.kind not in "iu" or isinstance(data, list | tuple) and _holds_arrays(data):
-        return
-    values, most = np.asarray(data), int(np.iinfo(to).max)
-    least = -most if to.kind == "u" else -most - 1
-    if values.size and values.dtype.kind in "iuf":
-        if values.max() > most or values.min() < least:
-            raise RuntimeError(
-                f"value cannot be converted to type {to} without overflow"
-            )
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtype:

@@ -13,6 +13,7 @@ from dtensor import _C, ops as _ops
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.recorded import recorded
 from dtensor.ops.index.take import added_along
+from dtensor.torch._numbers import fitted
 from dtensor.torch._pointwise import div
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -86,10 +87,11 @@ def scatter(
         return ops.copy(input, "C")
     if reduce is not None:
         if not hasattr(src, "shape"):
-            src = ops.full_like(index, src, dtype=np.dtype(input.dtype))
+            to = np.dtype(input.dtype)
+            src = ops.full_like(index, fitted(src, to), dtype=to)
         return scatter_reduce(input, dim, index, src, reduce)
     if not hasattr(src, "shape"):
-        dim, values = _checked("scatter", input, dim, index), src
+        dim, values = _checked("scatter", input, dim, index), fitted(src, input.dtype)
     else:
         dim = _checked("scatter", input, dim, index, src)
         values = _window(src, index.shape)

@@ -84,7 +84,7 @@ def setitem(x: Any, index: Any, value: Any) -> None:
             _set_recorded(x, index, value)
         else:
             _set_plain(x, index, value)
-    except (ValueError, IndexError) as error:
+    except (ValueError, IndexError, OverflowError) as error:
         if (other := in_dialect(error, "setitem", x, index, value)) is not None:
             raise other from error.__cause__
         raise
