@@ -204,6 +204,11 @@ def test_numbers_below_0_wrap_where_integers_have_no_sign():
     assert x.index_fill(0, torch.tensor([0]), -1).tolist() == [255, 2]
     assert x.masked_fill(x > 1, -2).tolist() == [1, 254]
     assert torch.tensor([-1], dtype=torch.uint8).tolist() == [255]
+    assert torch.where(x > 1, x, -1).tolist() == [255, 2]
+    assert x.scatter(0, torch.tensor([0]), -1).tolist() == [255, 2]
+    assert torch.full_like(x, -1).tolist() == [255, 255]
+    assert torch.full((1,), -1, dtype=torch.uint16).tolist() == [65535]
+    assert x.fill_(-3).tolist() == [253, 253]
 
 
 WIDE = {
@@ -211,6 +216,7 @@ WIDE = {
     "masked_fill_": lambda x, n: x.masked_fill_(x > 1, n),
     "index_fill": lambda x, n: x.index_fill(0, torch.tensor([0]), n),
     "fill_": lambda x, n: x.fill_(n),
+    "scatter": lambda x, n: x.scatter(0, torch.tensor([0]), n),
     "full_like": torch.full_like,
     "where": lambda x, n: torch.where(x > 1, x, n),
     "tensor": lambda x, n: torch.tensor([n], dtype=x.dtype),
@@ -218,16 +224,22 @@ WIDE = {
 }
 
 
-@pytest.mark.parametrize("number", [-256, 300, 2**40])
+@pytest.mark.parametrize("number", [-256, 300, 2**40, -1.5, NAN, math.inf])
 @pytest.mark.parametrize("name", WIDE)
 def test_a_number_out_of_range_is_refused(name, number):
     x = torch.tensor([1, 2], dtype=torch.uint8)
+    if name == "where" and isinstance(number, float):
+        assert WIDE[name](x, number).dtype == torch.float32
+        return
     with pytest.raises(RuntimeError, match=r"type uint8(_t)? without overflow"):
         WIDE[name](x, number)
     assert x.tolist() == [1, 2]
 
 
 REFUSED = {
+    "rot90": (lambda x: x[None].rot90(1, [0, 2]), IndexError, "out of range"),
+    "trace": (lambda x: x.reshape(1, 1, 1).trace(), RuntimeError, "with dim 3"),
+    "add": (lambda x: torch.add(x > 0, x > 0, alpha=0.5), RuntimeError, "integral"),
     "split": (lambda x: x.split(1), RuntimeError, "split expects at least a 1-dim"),
     "chunk": (lambda x: x.chunk(2), RuntimeError, "chunk expects at least a 1-dim"),
     "tensor_split": (lambda x: x.tensor_split(2), RuntimeError, "with 0 dims"),
@@ -250,3 +262,74 @@ def test_what_is_refused(name):
     call, kind, sentence = REFUSED[name]
     with pytest.raises(kind, match=sentence):
         call(torch.tensor(1.0))
+
+
+# --- places ---------------------------------------------------------------------------
+
+
+def test_what_is_outside_of_an_image_is_0_whatever_is_in_it():
+    image = torch.tensor([[[[math.inf, 1.0], [2.0, NAN]]]])
+    grid = torch.tensor([[[[3.0, 0.0], [-5.0, math.inf], [NAN, 0.0], [1.0, -1.0]]]])
+    found = F.grid_sample(image, grid, "nearest", align_corners=True)
+    assert found.tolist() == [[[[0.0, 0.0, 0.0, 1.0]]]]
+    found = F.grid_sample(image, grid[:, :, :1], align_corners=True)
+    assert found.tolist() == [[[[0.0]]]]
+
+
+def test_places_of_a_number():
+    assert torch.nonzero(torch.tensor(3), as_tuple=True)[0].tolist() == [0]
+    assert torch.where(torch.tensor(False))[0].tolist() == []
+
+
+def test_chunks_of_nothing_are_as_many_as_asked_for(ranks):
+    def body():
+        x = torch.zeros(2, 0, 3)
+        for given in (x, distribute_tensor(x, line(), [Shard(0)])):
+            assert [part.shape for part in given.chunk(3, 1)] == [(2, 0, 3)] * 3
+
+    ranks(body)
+
+
+# --- gradients ------------------------------------------------------------------------
+
+
+def test_the_logarithm_of_a_base_has_the_dtype_of_the_power():
+    y = torch.tensor([-1.7, 2.1], dtype=torch.float64, requires_grad=True)
+    x = torch.tensor([2.1, 6.6], dtype=torch.float16)
+    torch.float_power(x, y).sum().backward()
+    base = np.float64(np.float16([2.1, 6.6]))
+    assert np.allclose(y.grad, base ** [-1.7, 2.1] * np.log(base), rtol=1e-12)
+
+
+def test_exponents_that_are_booleans():
+    x = torch.tensor([2.0, 3.0, 0.0])
+    found = grad(lambda x: x ** torch.tensor([True, False, True]), x)
+    assert found == [[1.0, 0.0, 1.0]]
+
+
+def test_a_margin_that_is_kept_exactly_has_no_gradient():
+    x, target = torch.tensor([[2.0, 1.0, 0.0]]), torch.tensor([0])
+    assert grad(lambda x: F.multi_margin_loss(x, target), x) == [[[0.0, 0.0, 0.0]]]
+
+
+def test_a_number_that_is_there_already_goes_nowhere():
+    x, y = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 3.0])
+    assert grad(torch.nextafter, x, y) == [[0.0, 1.0], [0.0, 0.0]]
+
+
+def test_powers_of_cut_vectors(ranks):
+    def body():
+        x = distribute_tensor(torch.tensor([2.0, 3.0]), line(), [Shard(0)])
+        torch.vander(x.requires_grad_(), 3).sum().backward()
+        assert x.grad.full_tensor().tolist() == [5.0, 7.0]
+
+    ranks(body)
+
+
+def test_distinct_rows_have_no_derivative(ranks):
+    def body():
+        x = distribute_tensor(torch.ones(2, 3), line(), [Shard(0)]).requires_grad_()
+        with pytest.raises(NotImplementedError, match="derivative"):
+            torch.unique(x, dim=1).sum().backward()
+
+    ranks(body)

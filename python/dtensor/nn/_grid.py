@@ -71,13 +71,13 @@ class _Source:
         index: Any = 0
         inside: Any = True
         for k, length in zip(numbers, self.lengths, strict=True):
-            inside = inside & (k >= 0) & (k <= length - 1)
-            index = index * length + np.clip(k, 0, length - 1).astype(np.int64)
+            within = (k >= 0) & (k <= length - 1)  # not if it is NaN
+            inside = inside & within
+            index = index * length + np.where(within, k, 0).astype(np.int64)
         wide = np.broadcast_to(
             index[:, None], (index.shape[0], self.shape[1], index.shape[1])
         )
-        found = take_along_axis(self.flat, wide, 2)
-        return found * inside[:, None].astype(np.dtype(found.dtype))
+        return np.where(inside[:, None], take_along_axis(self.flat, wide, 2), 0)
 
 
 def _bilinear(source: _Source, places: Sequence[Any]) -> Any:

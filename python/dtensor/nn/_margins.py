@@ -254,9 +254,9 @@ def multi_margin_loss(
         right = -nll_loss(input, target, ignore_index=-(2**62), reduction="none")
     except IndexError:
         raise RuntimeError("target out of range") from None
-    far = _above(margin - np.expand_dims(right, 1) + input)
+    far = margin - np.expand_dims(right, 1) + input
     others = np.expand_dims(target, 1) != beside(np.arange(classes), target)
-    far = np.where(others, far if p == 1 else far * far, 0)
+    far = np.where(others & (far > 0), far if p == 1 else far * far, 0)
     loss = np.sum(far, axis=1) / classes
     if weight is not None:
         loss = loss * np.take(beside(weight, target), target)

@@ -113,6 +113,12 @@ def _diagonals(
     within(input, dim2)
 
 
+@of("rot90")
+def _planes(name: str, input: Any, k: int = 1, dims: Any = (0, 1)) -> None:
+    for dim in dims:
+        within(input, dim)
+
+
 @of("tril triu tril_ triu_")
 def _matrices(name: str, input: Any, *args: Any, **options: Any) -> None:
     if isinstance(input, Tensor) and input.ndim < 2:

@@ -129,8 +129,13 @@ def _scaled(
     if isinstance(other, int | float | complex):  # no array has to be multiplied
         return function(x, other * alpha, **options)
     dtype = dtype_for([x, other])
-    if isinstance(alpha, int) and alpha < 0 and dtype == np.uint8:
-        alpha %= 256
+    if dtype.kind in "biu" and isinstance(alpha, float):
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point "
+            "number."
+        )
+    if isinstance(alpha, int) and alpha < 0 and dtype.kind in "bu":
+        alpha = 1 if dtype.kind == "b" else alpha % 256
     wide = FLOAT32 if is_half(dtype) else dtype
     x = cast(x, wide) if is_half(dtype) else x
     return cast(function(x, mul(cast(other, wide), alpha), **options), dtype)
@@ -171,15 +176,15 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
     ------
     RuntimeError
         If integers are raised to a negative integer.
+    NotImplementedError
+        If booleans are raised to a tensor.
     """
     input, exponent = bare(input), bare(exponent)
     to = dtype_for([input, exponent])
     power = _power if hasattr(input, "dtype") else _of_number
     if to.kind == "b":
         if hasattr(exponent, "dtype"):
-            raise RuntimeError(
-                "pow: the exponent of booleans is a number, True or False"
-            )
+            raise NotImplementedError("\"pow\" not implemented for 'Bool'")
         return ops.logical_or(input, ops.logical_not(exponent))
     if to.kind in "ui":
         if not hasattr(exponent, "dtype") and exponent < 0:
@@ -301,7 +306,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     With the condition alone it is `nonzero` with ``as_tuple=True``.
     """
     if input is None and other is None:
-        return tuple(ops.nonzero(condition))
+        return tuple(ops.nonzero(ops.atleast_1d(condition)))
     if np.dtype(condition.dtype) not in (np.bool_, np.uint8):
         raise RuntimeError(
             "where expected condition to be a boolean tensor, but got a tensor with "

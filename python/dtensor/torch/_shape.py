@@ -240,9 +240,11 @@ def masked_select(input: Any, mask: Any) -> Any:
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """Return the indices of the elements that are not 0, one row for each.
 
-    With `as_tuple`, one tensor for each dim, as in NumPy.
+    With `as_tuple`, one tensor for each dim, as in NumPy; of no dims as of one.
     """
-    return tuple(map(in_rows, ops.nonzero(input))) if as_tuple else ops.argwhere(input)
+    if not as_tuple:
+        return ops.argwhere(input)
+    return tuple(map(in_rows, ops.nonzero(ops.atleast_1d(input))))
 
 
 def take(input: Any, index: Any) -> Any:
@@ -280,7 +282,17 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
 
 
 def trace(input: Any) -> Any:
-    """Return the sum of the diagonal of a matrix, of integers as int64."""
+    """Return the sum of the diagonal of a matrix, of integers as int64.
+
+    Raises
+    ------
+    RuntimeError
+        If it is no matrix.
+    """
+    if input.ndim != 2:
+        raise RuntimeError(
+            f"trace: expected a matrix, but got tensor with dim {input.ndim}"
+        )
     return ops.sum(ops.diagonal(input), dtype=summed(input))
 
 

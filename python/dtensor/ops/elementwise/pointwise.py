@@ -95,16 +95,20 @@ UNION = f"bitwise_or,bitwise_or->bitwise_or;{BITS_OF_EACH}"
 
 def _of_base(g: Any, _out: Any, x: Any, y: Any) -> Any:
     """Return the gradient of the base of a power: 0 where the exponent is 0."""
-    less = np.where(y == 0, 0, y - 1) if hasattr(y, "dtype") else y - (y != 0)
+    if not hasattr(y, "dtype"):
+        return g * conjugated(y * x ** (y - (y != 0)))
+    y = y * 1 if np.dtype(y.dtype).kind == "b" else y
+    less = np.where(y == 0, 0, y - 1)
     return g * conjugated(y * x**less)
 
 
 def _of_exponent(g: Any, out: Any, x: Any, y: Any) -> Any:
     """Return the gradient of the exponent of a power: 0 where the base is 0, unless a
-    negative exponent makes an infinity of it."""
+    negative exponent makes an infinity of it. The logarithm has the result's dtype."""
     if not hasattr(x, "dtype") and x != 0:
         return g * conjugated(out * np.log(x).item())
-    return g * conjugated(out * np.log(np.where((x == 0) & (y.real >= 0), 1, x)))
+    one = np.ones((), np.dtype(out.dtype))
+    return g * conjugated(out * np.log(np.where((x == 0) & (y.real >= 0), one, x)))
 
 
 # Partial maxima and minima are not accepted: an empty part holds an infinity, and
@@ -245,7 +249,7 @@ signbit = ufunc(np.signbit)
 copysign = ufunc(
     np.copysign, vjp=(lambda g, out, x, _y: g * (sign(x) * sign(out)), flat)
 )
-nextafter = ufunc(np.nextafter, vjp=(lambda g, _out, _x, _y: g, flat))
+nextafter = ufunc(np.nextafter, vjp=(lambda g, _out, x, y: where_(x == y, 0, g), flat))
 spacing = ufunc(np.spacing)
 heaviside = ufunc(np.heaviside, vjp=(flat, lambda g, _out, x, _y: where_(x == 0, g, 0)))
 # A number is its mantissa times a power of 2.

@@ -150,7 +150,7 @@ def _searchable(values: Array, equal_nan: bool) -> bool:
 
 def _from_whole(x: _C.DTensor, flags: tuple[bool, ...], options: dict[str, Any]) -> Any:
     function: Callable[..., Any] = np.unique
-    found = function(values_of("unique", x), *flags, **options)
+    found = function(values_of("unique", x.detach()), *flags, **options)
     if not any(flags):
         return replicated(found, x.device_mesh)
     return tuple(replicated(part, x.device_mesh) for part in found)
@@ -192,7 +192,7 @@ def unique_values(x: Any) -> Any:
 def _set(x: Any) -> Array:
     """Return the elements of a set, on every rank."""
     if isinstance(x, _C.DTensor):
-        return values_of("unique", unique(x))
+        return values_of("unique", unique(x.detach()))
     return np.asarray(x)
 
 

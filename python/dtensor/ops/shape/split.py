@@ -229,7 +229,12 @@ def _chunk_row(x: Any, chunks: int, axis: int = 0) -> Maybe:
     if not isinstance(x, Operand) or not isinstance(chunks, int) or chunks <= 0:
         return None
     dim = normalize_axis_index(axis, x.ndim)
-    return _parts_row(x, max(-(-x.shape[dim] // chunks), 1), dim)
+    return _parts_row(x, _of_chunks(x.shape[dim], chunks), dim)
+
+
+def _of_chunks(length: int, chunks: int) -> int | list[int]:
+    """Return the length of all chunks but the last; of each, if they are empty."""
+    return -(-length // chunks) if length else [0] * chunks
 
 
 @method
@@ -241,15 +246,14 @@ def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Any, ...]:
     Returns
     -------
     tuple of arrays
-        Perhaps fewer than `chunks`; the last may be shorter.
+        Perhaps fewer than `chunks`, if they are not empty; the last may be shorter.
     """
     if chunks <= 0:
         raise RuntimeError(
             f"chunk expects `chunks` to be greater than 0, got: {chunks}"
         )
     dim = normalize_axis_index(axis, x.ndim)
-    size = max(-(-x.shape[dim] // int(chunks)), 1)
-    return tuple(_split_sizes(x, size, dim))
+    return tuple(_split_sizes(x, _of_chunks(x.shape[dim], int(chunks)), dim))
 
 
 def _split_row(x: Any, split_size: Any, axis: int = 0) -> Maybe:
