@@ -182,6 +182,11 @@ class Draws:
         at = d % len(self._shape) if inside else -1
         return tuple(length if k == at else n for k, n in enumerate(self._shape))
 
+    def rest(self):
+        """The shape of x without dim d, if there is one."""
+        d = self.names["d"] % len(self._shape)
+        return self._shape[:d] + self._shape[d + 1 :]
+
     def dim(self):
         count = len(self._shape)
         if self.random.random() < 0.03:
@@ -247,6 +252,12 @@ def put_in(x, key, value):
     return x
 
 
+def definite(x, torch):
+    """A symmetric matrix with large eigenvalues."""
+    square = x @ x.mT
+    return square + torch.ones_like(square).tril().triu()
+
+
 def tensor(torch, dtype, array, view):
     """A tensor of an array; also with its first dims in the other order in memory, or
     with gaps."""
@@ -275,6 +286,7 @@ def leaves_of(value, torch):
 def evaluated(text, tensors, torch):
     """The value of the text of a call."""
     names = {"torch": torch, "F": torch.nn.functional, "at": At(), "put_in": put_in}
+    names["definite"] = lambda x: definite(x, torch)
     return eval(text, names | tensors)
 
 

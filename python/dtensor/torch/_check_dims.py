@@ -115,6 +115,10 @@ def _diagonals(
 
 @of("rot90")
 def _planes(name: str, input: Any, k: int = 1, dims: Any = (0, 1)) -> None:
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"expected total dims >= 2, but got total dims = {input.ndim}"
+        )
     for dim in dims:
         within(input, dim)
 

@@ -323,5 +323,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     if with_replacement:
         choose = itertools.combinations_with_replacement
     rows: Sequence[Any] = list(choose(range(input.shape[0]), r))
+    if not r:  # the one choice of none
+        return ops.getitem(input, slice(0))
     index = np.array(rows, np.int64).reshape(-1, r)
     return ops.getitem(input, (index,))
