@@ -8,7 +8,21 @@ from dtensor.torch._checks import of, within
 __all__: list[str] = []
 
 
-@of("squeeze squeeze_ median nanmedian fftshift ifftshift narrow_copy")
+@of("median nanmedian")
+def _middles(
+    name: str, input: Any, dim: Any = None, *args: Any, **options: Any
+) -> None:
+    if dim is None:
+        return
+    within(input, dim)
+    if input.ndim and not input.shape[dim]:
+        raise IndexError(
+            f"{name}(): Expected reduction dim {dim % input.ndim} to have non-zero "
+            "size."
+        )
+
+
+@of("squeeze squeeze_ fftshift ifftshift narrow_copy")
 def _dims(name: str, input: Any, dim: Any = None, *args: Any, **options: Any) -> None:
     for each in dim if isinstance(dim, tuple | list) else (dim,):
         within(input, each)

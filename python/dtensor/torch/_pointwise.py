@@ -135,7 +135,7 @@ def _scaled(
             "number."
         )
     if isinstance(alpha, int) and alpha < 0 and dtype.kind in "bu":
-        alpha = 1 if dtype.kind == "b" else alpha % 256
+        alpha = 1 if dtype.kind == "b" else alpha % (1 << 8 * dtype.itemsize)
     wide = FLOAT32 if is_half(dtype) else dtype
     x = cast(x, wide) if is_half(dtype) else x
     return cast(function(x, mul(cast(other, wide), alpha), **options), dtype)
