@@ -237,7 +237,7 @@ def test_a_number_out_of_range_is_refused(name, number):
 
 
 REFUSED = {
-    "rot90": (lambda x: x[None].rot90(1, [0, 2]), IndexError, "out of range"),
+    "rot90": (lambda x: x[None, None].rot90(1, [0, 2]), IndexError, "out of range"),
     "trace": (lambda x: x.reshape(1, 1, 1).trace(), RuntimeError, "with dim 3"),
     "add": (lambda x: torch.add(x > 0, x > 0, alpha=0.5), RuntimeError, "integral"),
     "split": (lambda x: x.split(1), RuntimeError, "split expects at least a 1-dim"),
