@@ -182,7 +182,8 @@ def test_parameters_are_averaged_after_some_steps():
             max(dist_all(float(model[0].weight.sum())))
             - min(dist_all(float(model[0].weight.sum())))
         )
-    assert [x < 1e-6 for x in spread] == [False, True, False, True]
+    alone = line().size() == 1
+    assert [x < 1e-6 for x in spread] == [alone, True, alone, True]
     saved = optimizer.state_dict()
     assert saved["step"] == averager.step == 4
     again = PostLocalSGDOptimizer(
