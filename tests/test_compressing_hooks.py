@@ -9,6 +9,7 @@ from meshes import line
 import dtensor.torch as torch
 import dtensor.torch.distributed as dist
 from dtensor.debug import CommDebugMode
+from dtensor.fsdp._bucket import GradBucket
 from dtensor.torch.distributed.algorithms.ddp_comm_hooks import (
     DDPCommHookType,
     post_localSGD_hook as local,
@@ -70,11 +71,33 @@ def test_nothing_is_lost_with_as_many_columns_as_there_are(ranks, hook):
 
 
 @pytest.mark.parametrize("epsilon", [0, 1e-9])
-def test_columns_are_orthonormal_and_span_the_same(epsilon):
-    matrix = np.random.default_rng(1).standard_normal((9, 4))
+@pytest.mark.parametrize("unit", [0, 1j])
+def test_columns_are_orthonormal_and_span_the_same(epsilon, unit):
+    real, imag = np.random.default_rng(1).standard_normal((2, 9, 4))
+    matrix = real + unit * imag if unit else real
     found = power._orthogonal(matrix, epsilon)
-    np.testing.assert_allclose(found.T @ found, np.eye(4), atol=1e-7)
-    np.testing.assert_allclose(found @ (found.T @ matrix), matrix, atol=1e-7)
+    across = found.conj().T
+    np.testing.assert_allclose(across @ found, np.eye(4), atol=1e-7)
+    np.testing.assert_allclose(found @ (across @ matrix), matrix, atol=1e-7)
+
+
+def complex_bucket():
+    grad = torch.from_numpy((X[:, :8] + 1j * X[:, 8:16]).astype("F"))
+    grad = grad * (line().get_rank() + 1)
+    return GradBucket(0, 1, [grad], [grad])
+
+
+def test_complex_gradients(ranks):
+    def body():
+        state = power.PowerSGDState(None, 8, 2, 0)
+        for _ in range(3):
+            found = power.powerSGD_hook(state, complex_bucket()).wait()
+        n, own = line().size(), complex_bucket().buffer() / (line().get_rank() + 1)
+        np.testing.assert_allclose(found, own * ((n + 1) / 2), rtol=1e-3, atol=1e-4)
+        with pytest.raises(TypeError, match="complex gradients"):
+            quantization.quantization_pertensor_hook(None, complex_bucket())
+
+    ranks(body)
 
 
 @pytest.mark.parametrize("hook", HOOKS)

@@ -49,7 +49,7 @@ def of_list(data: Any, dtype: Any) -> tuple[Any, Any]:
         return data, to
     if is_list or isinstance(data, int | float):
         data = np.asarray(data)
-        if data.size and data.dtype.kind in "iuf":
+        if data.size and data.dtype != to and data.dtype.kind in "iuf":
             _check_range(data.min().item(), to)
             _check_range(data.max().item(), to)
     return data, to

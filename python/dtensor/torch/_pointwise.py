@@ -177,7 +177,7 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
     RuntimeError
         If integers are raised to a negative integer.
     NotImplementedError
-        If booleans are raised to a tensor.
+        If booleans are raised to booleans, as in PyTorch: ``input | ~exponent``.
     """
     input, exponent = bare(input), bare(exponent)
     to = dtype_for([input, exponent])

@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 def values_of(bucket: GradBucket) -> Array:
     """Return a copy of all gradients, those of 16 bits as float32."""
     found = np.array(np.asarray(bucket.buffer()))
-    return found if found.dtype in (np.float32, np.float64) else found.astype("f")
+    return found.astype("f") if found.dtype.itemsize == 2 else found
 
 
 def summed(group: Group, arrays: Sequence[Array]) -> None:

@@ -210,7 +210,7 @@ def _approximate(state: PowerSGDState, index: int, matrices: Sequence[Array]) ->
     ps = [m @ q.astype(m.dtype) for m, q in zip(matrices, qs, strict=True)]
     summed(state.process_group, ps)
     ps = [_orthogonal(p, epsilon) for p in ps]
-    qs = [m.T @ p for m, p in zip(matrices, ps, strict=True)]
+    qs = [m.T @ p.conj() for m, p in zip(matrices, ps, strict=True)]
     summed(state.process_group, qs)
     for q in qs:
         q /= mesh_of(state.process_group).size()
@@ -229,7 +229,7 @@ def _orthogonal(matrix: Array, epsilon: float) -> Array:
         column = found[:, k]
         column /= np.linalg.norm(column) + epsilon
         after = found[:, k + 1 :]
-        after -= np.outer(column, column @ after)
+        after -= np.outer(column, column.conj() @ after)
     return found
 
 

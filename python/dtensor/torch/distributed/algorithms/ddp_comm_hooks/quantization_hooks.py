@@ -46,6 +46,8 @@ def quantization_perchannel_hook(
 
 def _averaged(group: Group, rows: Array) -> Array:
     """Return the average of the rows of all ranks, rounded to 256 steps of each row."""
+    if rows.dtype.kind == "c":
+        raise TypeError("complex gradients have no scale: they cannot be quantized")
     low = np.minimum(rows.min(axis=1), 0)
     high = np.maximum(rows.max(axis=1), 0)
     step = np.maximum((high - low) / 255, np.finfo("f").eps).astype("f")
