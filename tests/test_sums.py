@@ -188,6 +188,52 @@ def test_many_sums_are_those_of_the_tree(monkeypatch, shape, dtype, way):
     check_sums(shape, dtype, 400, 1000)
 
 
+def wider(x):
+    """The same elements in rows that lie apart."""
+    out = np.empty((*x.shape[:-1], 2 * x.shape[-1]), x.dtype)[..., : x.shape[-1]]
+    out[...] = x
+    return out
+
+
+def backwards(x):
+    """The same elements, the last first in memory."""
+    return x[::-1, ..., ::-1].copy()[::-1, ..., ::-1]
+
+
+ORDERS = [np.copy, wider, backwards, np.asfortranarray, lambda x: wider(x.T).T]
+ORDERS += [lambda x: wider(x.swapaxes(0, 1)).swapaxes(0, 1)]
+
+
+@pytest.mark.parametrize("way", ["read", "messages"])
+@pytest.mark.parametrize("op", ["sum", "avg", "max"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_addends_lie_in_memory_as_they_like(monkeypatch, dtype, op, way):
+    """In short rows and long ones, of arrays of three dims, each rank's otherwise."""
+    monkeypatch.setenv("DTENSOR_WAY", way)
+    rng = np.random.default_rng(5)
+    cases = []
+    for shape in [(4, 5, 300), (6, 70, 2), (3, 1, 257), (2, 130, 0), (300, 3, 5)]:
+        addends = [random_values(shape, dtype, rng) for _ in range(3)]
+        orders = [ORDERS[k] for k in rng.integers(len(ORDERS), size=(12, 3)).flat]
+        cases.append((addends, orders, reduced(op, addends, [3])))
+
+    def program():
+        world = _world.current()
+        for addends, orders, whole in cases:
+            for k, place in enumerate([Replicate(), Shard(0), Shard(1), Shard(2)] * 3):
+                start = Layout(grid(3), [Partial(op)], whole.shape, dtype)
+                end = Layout(grid(3), [place], whole.shape, dtype)
+                mine = orders[3 * k + world.rank](addends[world.rank])
+                x = DTensor(mine, on_world(start), requires_grad=False)
+                out = counted(x, on_world(end))
+                there = oracle.wheres(end)[world.rank]
+                assert oracle.same_bits(out, whole[there].copy()), (
+                    f"{whole.shape} {place}"
+                )
+
+    run_ranks(3, program)
+
+
 def test_the_tree_is_not_a_row():
     """The cases tell associations apart, or they would prove nothing."""
     rng = np.random.default_rng(0)

@@ -47,6 +47,8 @@ typedef struct {
     const dt_reduce_row *row;
     dt_combine *combine;
     const void *const *in;
+    const int64_t *strides; /* of the rows of each; NULL: there is one */
+    int64_t row_at;
     size_t size; /* of an element of an addend */
     bool wide;   /* what is combined is made of them by row->widen */
     const int64_t *lengths;
@@ -72,6 +74,8 @@ static const void *
 leaf(const tree *t, int64_t index, void *into)
 {
     const char *in = at(t->in[index], t->start, t->size);
+    if (t->strides != NULL)
+        in += t->row_at * t->strides[index];
     if (!t->wide)
         return in;
     t->row->widen(into, (const uint16_t *)(const void *)in, t->count);
@@ -115,68 +119,63 @@ reduce_block(tree *t, int64_t n, int64_t start, int64_t count, void *into, int l
 
 /* Where the result is rounded, a block of it is made in the first of the buffers. */
 static void
-reduce_wide(tree *t, int64_t n, bool averages, bool rounds, void *out, int64_t divisor,
-            int64_t count)
+reduce_wide(tree *t, int64_t n, const dt_reduction *r, void *out)
 {
+    bool rounds = !r->wide;
     int64_t block = (int64_t)(t->level_bytes / sizeof(float));
-    for (int64_t start = 0; start < count; start += block) {
-        int64_t part = least(block, count - start);
+    for (int64_t start = 0; start < r->count; start += block) {
+        int64_t part = least(block, r->count - start);
         float *made = rounds ? (float *)(void *)t->levels : (float *)out + start;
         reduce_block(t, n, start, part, made, rounds);
-        if (averages)
-            t->row->scale(made, divisor, part);
+        if (dt_reduce_op_get(r->op)->law == DT_LAW_AVERAGES)
+            t->row->scale(made, r->divisor, part);
         if (rounds)
             t->row->narrow((uint16_t *)out + start, made, part);
     }
 }
 
 static void
-reduce_blocks(tree *t, int64_t n, bool averages, char *out, int64_t divisor,
-              int64_t count)
+reduce_blocks(tree *t, int64_t n, const dt_reduction *r, char *out)
 {
     int64_t block = (int64_t)(t->level_bytes / t->size);
-    for (int64_t start = 0; start < count; start += block) {
-        int64_t part = least(block, count - start);
+    for (int64_t start = 0; start < r->count; start += block) {
+        int64_t part = least(block, r->count - start);
         char *to = out + start * (int64_t)t->size;
         const void *made = reduce_block(t, n, start, part, to, 0);
         copy_addend(to, made, (size_t)part * t->size);
-        if (averages)
-            t->row->scale(to, divisor, part);
+        if (dt_reduce_op_get(r->op)->law == DT_LAW_AVERAGES)
+            t->row->scale(to, r->divisor, part);
     }
 }
 
-/* `rounds`: what is computed in float32 ends as the dtype of the addends. */
 static void
-reduce(const dt_reduce_level *level, dt_dtype dtype, dt_reduce_op op, bool rounds,
-       void *out, const void *const *in, const int64_t *lengths, int ndim,
-       int64_t divisor, int64_t count)
+reduce(const dt_reduce_level *level, const dt_reduction *r, char *out,
+       const void *const *in)
 {
     static const int64_t one = 1;
     _Alignas(64) char buffers[LEVEL_BYTES];
-    dt_reduce_law law = dt_reduce_op_get(op)->law;
-    bool averages = law == DT_LAW_AVERAGES;
+    dt_reduce_law law = dt_reduce_op_get(r->op)->law;
     int64_t n = 1;
-    for (int d = 0; d < ndim; d++)
-        n *= lengths[d];
-    tree t = {.row = &level->rows[dtype],
-              .combine = level->combine[op][dtype],
+    for (int d = 0; d < r->ndim; d++)
+        n *= r->lengths[d];
+    tree t = {.row = &level->rows[r->dtype],
+              .combine = level->combine[r->op][r->dtype],
               .in = in,
-              .size = dt_dtype_size(dtype),
-              .lengths = ndim > 0 ? lengths : &one,
-              .ndim = ndim > 0 ? ndim : 1,
+              .strides = r->strides,
+              .size = dt_dtype_size(r->dtype),
+              .lengths = r->ndim > 0 ? r->lengths : &one,
+              .ndim = r->ndim > 0 ? r->ndim : 1,
               .levels = buffers};
-    if (n == 1 && !averages && rounds) {
-        copy_addend(out, in[0], (size_t)count * t.size);
-        return;
-    }
-    t.wide = t.row->widen != NULL && law != DT_LAW_SELECTS;
-    size_t share = LEVEL_BYTES / (size_t)(depth_of(lengths, ndim) + 1) / 64 * 64;
+    bool copies = n == 1 && law != DT_LAW_AVERAGES && !r->wide; /* the bits are kept */
+    t.wide = t.row->widen != NULL && law != DT_LAW_SELECTS && !copies;
+    size_t share = LEVEL_BYTES / (size_t)(depth_of(r->lengths, r->ndim) + 1) / 64 * 64;
     size_t most = t.wide ? WIDE_BYTES : BLOCK_BYTES;
     t.level_bytes = share < most ? share : most;
-    if (t.wide)
-        reduce_wide(&t, n, averages, rounds, out, divisor, count);
-    else
-        reduce_blocks(&t, n, averages, out, divisor, count);
+    for (; t.row_at < r->rows; t.row_at++, out += r->out_stride)
+        if (t.wide)
+            reduce_wide(&t, n, r, out);
+        else
+            reduce_blocks(&t, n, r, out);
 }
 
 void
@@ -184,23 +183,37 @@ dt_reduce_at(const dt_reduce_level *level, dt_dtype dtype, dt_reduce_op op, void
              const void *const *in, const int64_t *lengths, int ndim, int64_t divisor,
              int64_t count)
 {
-    reduce(level, dtype, op, true, out, in, lengths, ndim, divisor, count);
+    dt_reduction r = {dtype, op, lengths, ndim, divisor, .rows = 1, .count = count};
+    reduce(level, &r, out, in);
 }
 
 void
 dt_reduce(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in,
           const int64_t *lengths, int ndim, int64_t divisor, int64_t count)
 {
-    reduce(dt_reduce_level_best(), dtype, op, true, out, in, lengths, ndim, divisor,
-           count);
+    dt_reduce_at(dt_reduce_level_best(), dtype, op, out, in, lengths, ndim, divisor,
+                 count);
 }
 
 void
 dt_reduce_wide(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in,
                const int64_t *lengths, int ndim, int64_t divisor, int64_t count)
 {
-    reduce(dt_reduce_level_best(), dtype, op, false, out, in, lengths, ndim, divisor,
-           count);
+    dt_reduction r = {.dtype = dtype,
+                      .op = op,
+                      .lengths = lengths,
+                      .ndim = ndim,
+                      .divisor = divisor,
+                      .wide = true,
+                      .rows = 1,
+                      .count = count};
+    reduce(dt_reduce_level_best(), &r, out, in);
+}
+
+void
+dt_reduce_rows(const dt_reduction *r, void *out, const void *const *in)
+{
+    reduce(dt_reduce_level_best(), r, out, in);
 }
 
 /* For each dt_reduce_identity_kind. A sum starts with -0.0, for 0.0 would turn a -0.0

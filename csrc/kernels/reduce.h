@@ -4,6 +4,7 @@
 
 #include "core/facts/reduce_op.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* out[i] = in[0][i] op in[1][i] op ... op in[n - 1][i], for i in 0 .. count - 1.
@@ -34,6 +35,22 @@ void dt_reduce(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in
  * float32, and is not rounded. */
 void dt_reduce_wide(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in,
                     const int64_t *lengths, int ndim, int64_t divisor, int64_t count);
+
+/* How rows of addends are combined. */
+typedef struct {
+    dt_dtype dtype;
+    dt_reduce_op op;
+    const int64_t *lengths; /* of the grid of the addends */
+    int ndim;
+    int64_t divisor;
+    bool wide;              /* as dt_reduce_wide */
+    int64_t rows, count;    /* and elements of each */
+    int64_t out_stride;     /* bytes from one row of the result to the next ... */
+    const int64_t *strides; /* ... and of each addend */
+} dt_reduction;
+
+/* dt_reduce of each row. */
+void dt_reduce_rows(const dt_reduction *r, void *out, const void *const *in);
 
 /* Writes the element e for which x op e == x, bit for bit, for every x of the dtype:
  * -0.0 for a float sum, -inf for a float max, False for a bool sum, ... For AVG that of

@@ -402,7 +402,57 @@ sums_of_halves_may_be_made_in_two_steps(void)
     for_each_job(check_in_two_steps);
 }
 
+/* Rows that lie apart, and otherwise in each array: as each row by itself. */
+static void
+check_rows(const job *j, uint64_t *random)
+{
+    enum { ADDENDS = 3, ROWS = 4, COUNT = 37, APART = COUNT + 3, BYTES = 32 };
+    static const int64_t LENGTHS[] = {ADDENDS};
+    static _Alignas(32) char x[ADDENDS][ROWS * APART * BYTES];
+    static _Alignas(32) char apart[ROWS * APART * BYTES], once[COUNT * BYTES];
+    int64_t size = (int64_t)dt_dtype_size(j->dtype), strides[ADDENDS];
+    const void *in[ADDENDS], *row[ADDENDS];
+    bool wide = half_of(j->dtype) != NULL && j->op != DT_MAX && j->op != DT_MIN;
+    for (int k = 0; k < ADDENDS; k++) {
+        for (int i = 0; i < ROWS * APART; i++)
+            some_element(j->dtype, x[k] + i * size, random);
+        strides[k] = (k == 1 ? -1 : 1) * (COUNT + k) * size;
+        in[k] = x[k] + (k == 1 ? -(ROWS - 1) * strides[k] : 0);
+    }
+    for (int to_wide = 0; to_wide <= wide; to_wide++) {
+        int64_t out_size = to_wide ? (int64_t)sizeof(float) : size;
+        dt_reduction how = {.dtype = j->dtype,
+                            .op = j->op,
+                            .lengths = LENGTHS,
+                            .ndim = 1,
+                            .divisor = 7,
+                            .wide = to_wide,
+                            .rows = ROWS,
+                            .count = COUNT,
+                            .out_stride = APART * out_size,
+                            .strides = strides};
+        dt_reduce_rows(&how, apart, in);
+        for (int r = 0; r < ROWS; r++) {
+            for (int k = 0; k < ADDENDS; k++)
+                row[k] = (const char *)in[k] + r * strides[k];
+            (to_wide ? dt_reduce_wide : dt_reduce)(j->dtype, j->op, once, row, LENGTHS,
+                                                   1, 7, COUNT);
+            for (int i = 0; i < COUNT; i++)
+                CHECK(same(to_wide ? DT_FLOAT32 : j->dtype, j->op,
+                           apart + r * how.out_stride + i * out_size,
+                           once + i * out_size));
+        }
+    }
+}
+
+static void
+rows_are_reduced_as_each_by_itself(void)
+{
+    for_each_job(check_rows);
+}
+
 DT_MAIN(TEST(every_element_is_reduced_by_one_tree_as_numpy_does),
         TEST(an_identity_changes_no_bit), TEST(halves_are_rounded_once_to_nearest_even),
         TEST(dt_reduce_is_its_best_level),
-        TEST(sums_of_halves_may_be_made_in_two_steps))
+        TEST(sums_of_halves_may_be_made_in_two_steps),
+        TEST(rows_are_reduced_as_each_by_itself))

@@ -4,13 +4,17 @@
 #include "core/memory/copy.h"
 #include "kernels/reduce.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 enum {
     SUM_BYTES = 1 << 18,  /* of an addend at a time: they stay in the cache */
+    ROW_BYTES = 256,      /* shorter rows are copied before they are summed */
     FETCH_BYTES = 4 << 20 /* of a box that is fetched at a time */
 };
 
-/* Buffers for sums: for each addend that is not contiguous, and two for such a result,
- * which may be float32 of 16-bit floats. */
+/* Buffers for sums: for each addend that is copied, and two for such a result, which may
+ * be float32 of 16-bit floats. */
 void
 dt_borrow_prepare(dt_leg *leg, dt_reading *r, int64_t scratch)
 {
@@ -126,80 +130,189 @@ dt_borrow_own(const dt_round *round)
 
 /* --- summing --- */
 
-/* An addend of a box: where it lies, or a copy of it that is contiguous. */
-static const void *
-addend_of(char *buffer, const dt_box *box, const char *src, const int64_t *stride)
+bool
+dt_borrow_make(dt_reading *r, size_t addends)
+{
+    r->addends = calloc(addends, sizeof *r->addends);
+    r->rows = calloc(addends, sizeof *r->rows);
+    r->row_strides = calloc(addends, sizeof *r->row_strides);
+    return r->addends != NULL && r->rows != NULL && r->row_strides != NULL;
+}
+
+void
+dt_borrow_free(dt_reading *r)
+{
+    free(r->addends);
+    free(r->rows);
+    free(r->row_strides);
+}
+
+/* Elements of a box that are contiguous on these strides: its last dimensions. */
+static int64_t
+run_of(const dt_box *box, const int64_t *stride)
+{
+    int64_t run = 1, size = (int64_t)box->array->itemsize;
+    for (int d = box->array->ndim - 1; d >= 0; d--) {
+        if (box->size[d] != 1 && stride[d] != run * size)
+            break;
+        run *= box->size[d];
+    }
+    return run;
+}
+
+/* Whether a box is summed from, or to, where it lies: in rows that are not short. */
+static bool
+in_rows(const dt_box *box, const char *at, const int64_t *stride)
 {
     const dt_array *array = box->array;
     size_t unit = array->itemsize < 16 ? array->itemsize : 16;
-    int64_t packed[DT_MAX_NDIM];
+    uint64_t bits = (uintptr_t)at;
+    for (int d = 0; d < array->ndim; d++)
+        bits |= box->size[d] == 1 ? 0 : (uint64_t)stride[d];
+    int64_t run = run_of(box, stride);
+    return bits % unit == 0 &&
+           (run == box->elements || run * (int64_t)array->itemsize >= ROW_BYTES);
+}
+
+/* A box that is being summed. */
+typedef struct {
+    const dt_leg *leg;
+    const dt_reading *r;
+    const dt_box *box;           /* in the arrays of the addends */
+    size_t done;                 /* bytes of the queue before it */
+    int64_t packed[DT_MAX_NDIM]; /* strides of a copy */
+    int count;                   /* of addends that are listed */
+    char *buffer;                /* for the next copy */
+} summing;
+
+static void
+list(summing *s, const char *at, const int64_t *stride)
+{
+    s->r->addends[s->count++] = (dt_addend){at, stride};
+    s->buffer += s->r->slice;
+}
+
+/* Lists an addend of this rank, or of one whose memory can be read. */
+static void
+list_here(summing *s, const char *src, const int64_t *stride)
+{
+    const dt_box *box = s->box;
     src += dt_box_offset(box, stride);
-    if (dt_box_contiguous(box, stride) && (uintptr_t)src % unit == 0)
-        return src;
-    dt_box_strides(packed, box);
-    dt_copy_box(buffer, packed, src, stride, array->ndim, box->size, array->itemsize);
-    return buffer;
+    if (in_rows(box, src, stride)) {
+        list(s, src, stride);
+        return;
+    }
+    dt_copy_box(s->buffer, s->packed, src, stride, box->array->ndim, box->size,
+                box->array->itemsize);
+    list(s, s->buffer, s->packed);
 }
 
-/* `done`: bytes of the queue before this box. */
 static dt_status
-borrow_addend(const void **out, char *buffer, const dt_leg *leg, const dt_reading *r,
-              int64_t k, const dt_box *box, size_t done, dt_error *err)
+list_owner(summing *s, int64_t k, dt_error *err)
 {
+    const dt_owner *owner = &s->r->owners[k];
     source from;
-    if (r->owners[k].enclosed) {
-        int64_t stride[DT_MAX_NDIM];
-        const char *packed = (const char *)(r->owners[k].words + 1) + done;
-        dt_box_strides(stride, box);
-        *out = addend_of(buffer, box, packed - dt_box_offset(box, stride), stride);
+    if (owner->enclosed) {
+        const char *packed = (const char *)(owner->words + 1) + s->done;
+        list_here(s, packed - dt_box_offset(s->box, s->packed), s->packed);
         return DT_OK;
     }
-    DT_TRY(look_up(&from, leg, r, k, box->array, err));
-    *out = buffer;
+    DT_TRY(look_up(&from, s->leg, s->r, k, s->box->array, err));
     if (from.here != NULL) {
-        *out = addend_of(buffer, box, from.here, from.stride);
+        list_here(s, from.here, from.stride);
         return DT_OK;
     }
-    int64_t packed[DT_MAX_NDIM];
-    dt_box_strides(packed, box);
-    return fetch(buffer, packed, &from, box, err);
+    DT_TRY(fetch(s->buffer, s->packed, &from, s->box, err));
+    list(s, s->buffer, s->packed);
+    return DT_OK;
 }
 
-/* Sums a box: it lies alike on all ranks, as `there`, but for the strides. */
-static dt_status
-sum_box(const dt_leg *leg, const dt_reading *r, dt_box *to, const dt_box *there,
-        size_t done, dt_error *err)
+/* Combines what is listed, in the rows that all have, for each place of the dimensions
+ * before them. */
+static void
+combine(dt_reduction *how, const summing *s, char *out, const int64_t *stride)
 {
-    const dt_round *round = &leg->rounds[r->at];
+    const dt_box *box = s->box;
+    const dt_reading *r = s->r;
+    int64_t place[DT_MAX_NDIM];
+    int outer = box->array->ndim;
+    if (box->elements == 0)
+        return;
+    for (int64_t run = 1; run < how->count;)
+        run *= box->size[--outer];
+    while (outer > 0 && box->size[outer - 1] == 1)
+        outer--;
+    how->rows = outer == 0 ? 1 : box->size[--outer];
+    how->out_stride = how->rows == 1 ? 0 : stride[outer];
+    how->strides = r->row_strides;
+    for (int k = 0; k < s->count; k++) {
+        r->row_strides[k] = how->rows == 1 ? 0 : r->addends[k].stride[outer];
+        r->rows[k] = r->addends[k].at;
+    }
+    memset(place, 0, sizeof *place * (size_t)outer);
+    for (;;) {
+        dt_reduce_rows(how, out, r->rows);
+        int d = outer - 1;
+        for (; d >= 0; d--) {
+            bool back = ++place[d] == box->size[d];
+            int64_t by = back ? 1 - box->size[d] : 1;
+            place[d] = back ? 0 : place[d];
+            out += by * stride[d];
+            for (int k = 0; k < s->count; k++)
+                r->rows[k] = (const char *)r->rows[k] + by * r->addends[k].stride[d];
+            if (!back)
+                break;
+        }
+        if (d < 0)
+            return;
+    }
+}
+
+static int64_t
+least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Sums a box: it lies alike on all ranks, as s->box, but for the strides. */
+static dt_status
+sum_box(summing *s, dt_box *to, dt_error *err)
+{
+    const dt_reading *r = s->r;
+    const dt_round *round = &s->leg->rounds[r->at];
     const dt_array *array = to->array;
     const dt_ends *ends = &array->ends;
-    char *buffer = leg->buffers;
-    int n = 0;
     bool own = false;
+    s->buffer = s->leg->buffers;
+    s->count = 0;
+    dt_box_strides(s->packed, s->box);
     for (int64_t k = 0; k <= round->receive_count; k++) {
         bool last = k == round->receive_count;
         if (!own && (last || round->receives[k].order > round->order)) {
-            r->addends[n++] = addend_of(buffer, there, ends->src, ends->src_stride);
-            buffer += r->slice;
+            list_here(s, ends->src, ends->src_stride);
             own = true;
         }
-        if (last)
-            break;
-        DT_TRY(borrow_addend(&r->addends[n++], buffer, leg, r, k, there, done, err));
-        buffer += r->slice;
+        if (!last)
+            DT_TRY(list_owner(s, k, err));
     }
     to->array = array->made;
     char *out = ends->dst + dt_box_offset(to, ends->dst_stride);
-    bool direct = dt_box_contiguous(to, ends->dst_stride);
-    (array->made != array ? dt_reduce_wide : dt_reduce)(
-        array->dtype, round->op, direct ? out : buffer, r->addends,
-        round->reduced_lengths, round->reduced_ndim, round->divisor, to->elements);
-    if (!direct) {
-        int64_t packed[DT_MAX_NDIM];
-        dt_box_strides(packed, to);
-        dt_copy_box(out, ends->dst_stride, buffer, packed, array->ndim, to->size,
+    bool direct = in_rows(to, out, ends->dst_stride);
+    int64_t packed[DT_MAX_NDIM];
+    dt_box_strides(packed, to);
+    dt_reduction how = {.dtype = array->dtype,
+                        .op = round->op,
+                        .lengths = round->reduced_lengths,
+                        .ndim = round->reduced_ndim,
+                        .divisor = round->divisor,
+                        .wide = array->made != array,
+                        .count = direct ? run_of(to, ends->dst_stride) : to->elements};
+    for (int k = 0; k < s->count; k++)
+        how.count = least(how.count, run_of(s->box, r->addends[k].stride));
+    combine(&how, s, direct ? out : s->buffer, direct ? ends->dst_stride : packed);
+    if (!direct)
+        dt_copy_box(out, ends->dst_stride, s->buffer, packed, array->ndim, to->size,
                     array->made->itemsize);
-    }
     to->array = array;
     return DT_OK;
 }
@@ -211,11 +324,11 @@ dt_borrow_sum(const dt_leg *leg, const dt_reading *r, dt_error *err)
     own.capacity = r->slice;
     dt_cursor cursor;
     dt_box to, there;
-    size_t done = 0;
+    summing s = {.leg = leg, .r = r, .box = &there};
     dt_cursor_begin(&cursor, &own);
     while (dt_cursor_next(&to, &there, &cursor, 0, 0)) {
-        DT_TRY(sum_box(leg, r, &to, &there, done, err));
-        done += dt_box_bytes(&to);
+        DT_TRY(sum_box(&s, &to, err));
+        s.done += dt_box_bytes(&to);
     }
     return DT_OK;
 }

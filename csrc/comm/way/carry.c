@@ -100,9 +100,8 @@ carry_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
     r->most = (2 + (size_t)round->arrays[0].ndim) * sizeof(int64_t);
     r->heard = calloc(owners + 1, r->most);
     r->owners = calloc(owners + 1, sizeof *r->owners);
-    r->addends = calloc(owners + 1, sizeof *r->addends);
-    if (c->freight.blocks == NULL || r->heard == NULL || r->owners == NULL ||
-        r->addends == NULL)
+    bool made = dt_borrow_make(r, owners + 1);
+    if (!made || c->freight.blocks == NULL || r->heard == NULL || r->owners == NULL)
         return dt_round_no_memory(err);
     r->here = true;
     for (int64_t k = 0; k < round->receive_count; k++)
@@ -121,7 +120,7 @@ carry_release(dt_leg *leg)
     free(c->freight.blocks);
     free(c->reading.heard);
     free(c->reading.owners);
-    free(c->reading.addends);
+    dt_borrow_free(&c->reading);
     free(c);
 }
 

@@ -134,9 +134,9 @@ read_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
     r->told = encloses ? calloc((size_t)readers, r->most) : NULL;
     r->owners = calloc(count, sizeof *r->owners);
     r->readers = calloc((size_t)readers + 1, sizeof *r->readers);
-    r->addends = calloc(count, sizeof *r->addends);
-    if (r->mine == NULL || r->heard == NULL || (encloses && r->told == NULL) ||
-        r->owners == NULL || r->readers == NULL || r->addends == NULL)
+    bool made = dt_borrow_make(r, count);
+    if (!made || r->mine == NULL || r->heard == NULL || (encloses && r->told == NULL) ||
+        r->owners == NULL || r->readers == NULL)
         return dt_round_no_memory(err);
     r->name = r->mine[0] = name_of(leg);
     dt_borrow_prepare(leg, r, scratch);
@@ -161,7 +161,7 @@ read_release(dt_leg *leg)
     free(r->told);
     free(r->owners);
     free(r->readers);
-    free(r->addends);
+    dt_borrow_free(r);
     free(r);
 }
 

@@ -29,6 +29,12 @@ typedef struct {
     char word; /* its answer */
 } dt_reader;
 
+/* Of a box that is summed: where it begins, and strides. */
+typedef struct {
+    const char *at;
+    const int64_t *stride;
+} dt_addend;
+
 typedef struct {
     int at; /* the round that moves */
     int phase;
@@ -43,7 +49,9 @@ typedef struct {
     bool copied;        /* what stays on this rank */
     bool here;          /* what the words tell of lies in memory of this process */
     size_t slice;       /* bytes of an addend that are summed at a time */
-    const void **addends;
+    dt_addend *addends;
+    const void **rows;    /* of each addend: where its next rows are ... */
+    int64_t *row_strides; /* ... and bytes from one to the next */
     size_t staged; /* bytes of the arrays to be read from here; 0: too many to copy */
 } dt_reading;
 
@@ -64,6 +72,10 @@ void dt_lend(int64_t *words, const dt_leg *leg, const dt_reading *r);
 void dt_lend_enclose(char *out, const dt_queue *queue);
 
 /* --- borrow.c --- */
+
+/* Lists for so many addends; false: there is no memory. */
+bool dt_borrow_make(dt_reading *r, size_t addends);
+void dt_borrow_free(dt_reading *r);
 
 /* Chooses the room of sums, at the beginning of the leg's. */
 void dt_borrow_prepare(dt_leg *leg, dt_reading *r, int64_t scratch);
