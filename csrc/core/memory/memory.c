@@ -103,13 +103,19 @@ class_of(size_t bytes)
            (1 << STEPS_LOG2);
 }
 
+size_t
+dt_memory_least(void)
+{
+    return dt_range_given() ? SHARED_LEAST : DT_MEMORY_LARGE;
+}
+
 /* Large ones in a range, those of huge pages at the beginning of one. What other
  * processes may read lies there from a page on. */
 static block *
 make_block(size_t bytes)
 {
     block *b = NULL;
-    if (bytes >= (dt_range_given() ? SHARED_LEAST : DT_MEMORY_LARGE)) {
+    if (bytes >= dt_memory_least()) {
         size_t alignment = bytes >= HUGE_BYTES ? HUGE_BYTES : ALIGNMENT;
         b = dt_range_take(bytes, sizeof(block), alignment, class_of(bytes));
         b = b == NULL ? NULL : b - 1;

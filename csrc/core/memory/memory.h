@@ -22,8 +22,11 @@ void *dt_memory_take(size_t bytes);
  * dt_memory_watch. */
 void *dt_memory_take_buffer(size_t bytes);
 
-/* From this many bytes on a block is in the range, where there is one. */
+/* From this many bytes on a block is in the range of this process, where there is one. */
 enum { DT_MEMORY_LARGE = 1 << 16 };
+
+/* The same for the range that is in use: that which others see has smaller blocks, too. */
+size_t dt_memory_least(void);
 
 /* How many bytes a block has, at least those that were asked for. */
 size_t dt_memory_size(const void *block);

@@ -1,8 +1,9 @@
-/* handler.c: large results of NumPy's own functions come from our pool (NEP 49).
+/* handler.c: results of NumPy's own functions come from our pool (NEP 49): large ones, and
+ * those that other processes may read there.
  *
  * NumPy asks the handler of the current context for the memory of a new array, and the
  * array gives it back to that one. Ours is put in front of the one that is there. It
- * serves large arrays that are made while an operator of ours computes, and passes all
+ * serves such arrays that are made while an operator of ours computes, and passes all
  * else on: arrays of other code stay where they were. Whose a block is, is told by its
  * address, so a block may be given back by any thread, after any change of handlers. */
 #include "ext/base/base.h"
@@ -27,7 +28,7 @@ typedef struct {
 static void *
 take(size_t bytes)
 {
-    if (!ext_computing || bytes < DT_MEMORY_LARGE)
+    if (!ext_computing || bytes < dt_memory_least())
         return NULL;
     void *block = dt_memory_take(bytes);
     if (block == NULL || dt_range_has(block))

@@ -103,8 +103,11 @@ op_loop_again(const op_entry *entry, PyObject *const *argv)
                          argv[k]))
             return NULL;
     PyArray_Descr *dtype = dtypes[count];
+    bool before = ext_computing;
+    ext_computing = before || entry->pooled;
     PyObject *made = PyArray_SimpleNew(result->ndim, (const npy_intp *)result->shape,
                                        dtype->type_num);
+    ext_computing = before;
     if (made == NULL) {
         PyErr_Clear();
         return NULL;

@@ -160,21 +160,21 @@ list_value(const op_entry *entry, const op_call *call, PyObject *const *moved,
     return list;
 }
 
-/* Whether the kernel may make a large array: of rank-local tensors nothing is known
- * before. */
-static bool
-is_large(const op_entry *entry, const op_call *call)
+/* Of rank-local tensors nothing is known before: whether one is large, and whether memory
+ * for so much as they have is ours. */
+static void
+look_at_arrays(bool *large, bool *pooled, const op_call *call)
 {
-    bool large = entry->large;
-    for (int k = 0; entry->solo && !large && k < call->operand_count; k++) {
+    for (int k = 0; !*large && k < call->operand_count; k++) {
         PyObject *operand = call->operands[k];
         PyObject *array =
             ext_is_tensor(operand) ? ((TensorObject *)operand)->array : operand;
-        large = PyArray_Check(array) &&
-                op_is_large(PyArray_TYPE((PyArrayObject *)array) == NPY_HALF,
-                            PyArray_NBYTES((PyArrayObject *)array));
+        if (!PyArray_Check(array))
+            continue;
+        int64_t bytes = PyArray_NBYTES((PyArrayObject *)array);
+        *large = op_is_large(PyArray_TYPE((PyArrayObject *)array) == NPY_HALF, bytes);
+        *pooled = *pooled || *large || bytes >= (int64_t)dt_memory_least();
     }
-    return large;
 }
 
 static PyObject *
@@ -213,10 +213,13 @@ call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObje
         slot++;
     }
     bool before = ext_computing, done = false;
-    if (good && is_large(entry, call)) {
+    bool large = entry->large, pooled = entry->pooled;
+    if (entry->solo)
+        look_at_arrays(&large, &pooled, call);
+    if (good && pooled) {
         good = ext_handler_install() == 0;
         ext_computing = true;
-        if (good && op_shortcuts)
+        if (good && large && op_shortcuts)
             done = entry->loop != NULL ? op_loop_shared(&result, entry, argv + 1, out)
                    : out == NULL       ? op_sum_shared(&result, entry, argv + 1)
                                        : false;

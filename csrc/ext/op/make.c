@@ -89,6 +89,20 @@ has_large(const op_maker *m)
     return large;
 }
 
+/* Whether this rank has so much of a result that others may read it where it lies. */
+static bool
+has_pooled(const op_maker *m)
+{
+    bool pooled = m->entry->large;
+    for (int k = 0; k < m->entry->result_count && !pooled && m->world != NULL; k++) {
+        const LayoutObject *layout = m->entry->results[k].layout;
+        pooled = layout != NULL &&
+                 dt_layout_bytes_at(layout->layout, m->world->transport->rank) >=
+                     (int64_t)dt_memory_least();
+    }
+    return pooled;
+}
+
 static int
 make(op_maker *m)
 {
@@ -117,8 +131,10 @@ make(op_maker *m)
     }
     if (failed == 0 && m->entry->traced)
         trace(m);
-    if (failed == 0 && !composite)
+    if (failed == 0 && !composite) {
         m->entry->large = has_large(m);
+        m->entry->pooled = has_pooled(m);
+    }
     Py_XDECREF(answer);
     return failed < 0 || composite ? failed : op_make_slots(m);
 }

@@ -276,7 +276,9 @@ struct op_entry {
     PyObject *loop_owner; /* of its inner loop, or NULL */
     const void *loop;     /* the inner loop, or NULL */
     char sums;  /* whether the kernel adds up, as ext/dispatch/sum.c has found; or 0 */
-    bool large; /* this rank's part of an operand or result: its memory is ours */
+    bool large; /* this rank's part of an operand or result: op_is_large */
+    bool
+        pooled; /* the memory of its results is ours: they are, or others may read it */
     double seconds;
     bool traced;     /* results have a lineage: several ranks compare what they do */
     uint64_t detail; /* of operator and constants, the same on all ranks; if traced */
@@ -285,7 +287,7 @@ struct op_entry {
     PyObject *text; /* the call, for people; if traced */
 };
 
-/* Whether an array is so large that its memory is ours, and its loop perhaps, too: NumPy's
+/* Whether an array is so large that threads share its loop, and its memory is ours. NumPy's
  * loops of float16 take ten times as long. */
 static inline bool
 op_is_large(bool float16, int64_t bytes)
