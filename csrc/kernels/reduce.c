@@ -19,6 +19,8 @@ enum {
                           arithmetic to overlap with the reading of the next ones */
     LEVEL_BYTES = 32768, /* of the buffers of all levels: blocks are smaller where there
                             are many */
+    AHEAD_BYTES = 512,   /* of the next row, which are prefetched if rows are as long */
+    LINE = 64,
 };
 
 static int64_t
@@ -69,13 +71,24 @@ depth_of(const int64_t *lengths, int ndim)
     return depth;
 }
 
+/* A machine prefetches along a row by itself, but not from its end to the next one. */
+static void
+prefetch(const char *row)
+{
+    for (int at = 0; at < AHEAD_BYTES; at += LINE)
+        __builtin_prefetch(row + at);
+}
+
 /* The block of an addend. */
 static const void *
 leaf(const tree *t, int64_t index, void *into)
 {
     const char *in = at(t->in[index], t->start, t->size);
-    if (t->strides != NULL)
+    if (t->strides != NULL) {
         in += t->row_at * t->strides[index];
+        if (t->count * (int64_t)t->size >= AHEAD_BYTES)
+            prefetch(in + t->strides[index]);
+    }
     if (!t->wide)
         return in;
     t->row->widen(into, (const uint16_t *)(const void *)in, t->count);
