@@ -26,19 +26,21 @@ agree_often(dt_transport *t, void *data)
 {
     (void)data;
     dt_world *world = world_over(t);
-    uint64_t rounds = 0;
+    uint64_t messages = 0;
     for (int size = 1; size < t->size; size *= 2)
-        rounds++;
+        messages++;
+    if (t->table->direct)
+        messages = (uint64_t)t->size - 1;
     for (int i = 0; i < 50; i++) {
         uint64_t before = world->messages_sent;
         CHECK(agree(all_of(world), "f(x)", DT_OK).status == DT_OK);
-        CHECK(world->messages_sent - before == rounds);
+        CHECK(world->messages_sent - before == messages);
     }
     dt_world_close(world);
 }
 
 static void
-equal_calls_pass_with_a_logarithm_of_messages(void)
+equal_calls_pass_with_few_messages(void)
 {
     for (int n = 1; n <= RANKS_MAX; n++)
         on_ranks(n, agree_often, NULL);
@@ -452,7 +454,7 @@ blocks_of_4_kib_in_all_go_with_an_agreement_of_up_to_16_ranks(void)
     }
 }
 
-DT_MAIN(TEST(equal_calls_pass_with_a_logarithm_of_messages),
+DT_MAIN(TEST(equal_calls_pass_with_few_messages),
         TEST(the_same_call_of_other_values_is_an_error_on_all_ranks_that_have_values),
         TEST(a_single_rank_in_another_call_is_told_to_all_and_the_next_call_works),
         TEST(a_single_rank_that_fails_makes_all_fail_alike_and_the_next_call_works),

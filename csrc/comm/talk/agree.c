@@ -1,4 +1,5 @@
-/* Dissemination: in round k every rank sends what it has gathered to the rank 2^k
+/* Few ranks of one node send what they say to all others, and hear each of them. More of
+ * them disseminate it: in round k every rank sends what it has gathered to the rank 2^k
  * places further, so after log2(size) rounds, rounded up, all have gathered from all.
  * Minima and maxima do not mind to be gathered twice, so this works for any size. Blocks
  * are gathered once (Bruck et al., IEEE Trans. Parallel Distrib. Syst. 8, 1997).
@@ -18,6 +19,22 @@
 #include <string.h>
 
 /* --- rounds --- */
+
+/* How far the rank is that is heard in a round; and how many rounds there are. */
+static int
+distance_of(const dt_group *group, int round)
+{
+    return group->direct ? round + 1 : 1 << round;
+}
+
+static int
+round_count(const dt_group *group)
+{
+    int rounds = 0;
+    while (distance_of(group, rounds) < group->size)
+        rounds++;
+    return rounds;
+}
 
 static uint64_t
 min_u64(uint64_t a, uint64_t b)
@@ -39,7 +56,7 @@ restart(dt_agreement *a, uint64_t number)
     /* Groups that share tags must not take each other's calls for their own. */
     uint64_t hash = a->hash ^ group->hash;
     a->number = number;
-    a->round = 0;
+    a->round = a->told = 0;
     a->heard = 0;
     a->said = false;
     a->sum = (dt_summary){
@@ -76,14 +93,17 @@ judge(dt_agreement *a)
     dt_verdict_choose(a);
 }
 
-/* Blocks that round k carries: after it a rank has those of 2^(k+1) places, or all. */
+/* Blocks that a round carries: the own one; or as many as make those of 2^(k+1) places, or
+ * all, after round k. */
 static size_t
 block_bytes(const dt_agreement *a)
 {
-    int64_t distance = INT64_C(1) << a->round, rest = a->task.group->size - distance;
+    const dt_group *group = a->task.group;
+    int distance = distance_of(group, a->round), rest = group->size - distance;
     if (a->freight == NULL)
         return 0;
-    return (size_t)(rest < distance ? rest : distance) * a->freight->block;
+    int blocks = group->direct ? 1 : rest < distance ? rest : distance;
+    return (size_t)blocks * a->freight->block;
 }
 
 /* Of ranks in the same call: else there may be others in the parcel, or none. */
@@ -92,7 +112,8 @@ take_blocks(dt_agreement *a, const dt_parcel *parcel)
 {
     size_t bytes = block_bytes(a);
     if (bytes > 0)
-        memcpy(a->freight->blocks + ((size_t)1 << a->round) * a->freight->block,
+        memcpy(a->freight->blocks +
+                   (size_t)distance_of(a->task.group, a->round) * a->freight->block,
                parcel->freight, bytes);
 }
 
@@ -144,34 +165,72 @@ catch_up(bool *on, dt_agreement *a)
     }
 }
 
+/* What the rank says in a round. Returns its bytes. */
+static size_t
+say(dt_agreement *a)
+{
+    size_t blocks = block_bytes(a);
+    a->out.sum = a->sum;
+    if (blocks > 0)
+        memcpy(a->out.freight, a->freight->blocks, blocks);
+    return sizeof a->out.sum + blocks;
+}
+
+/* Tells all others what this rank says; *on: it is done. */
+static dt_status
+tell_all(bool *on, dt_agreement *a, dt_error *err)
+{
+    const dt_group *group = a->task.group;
+    size_t bytes = sizeof a->out.sum + block_bytes(a);
+    *on = true;
+    for (; a->told < group->size - 1; a->told += *on) {
+        if (a->told == 0 && !a->said)
+            say(a);
+        int place = (group->index + 1 + a->told) % group->size;
+        DT_TRY(dt_agreement_say(on, a, &a->out, bytes, place, DT_PHASE_ROUNDS, err));
+        if (!*on)
+            return DT_OK;
+    }
+    return DT_OK;
+}
+
+/* Tells the next rank what all is known of after the rounds before. */
+static dt_status
+tell_next(bool *on, dt_agreement *a, dt_error *err)
+{
+    dt_group *group = a->task.group;
+    if (a->said)
+        return DT_OK;
+    DT_TRY(dt_test(on, group, &a->send, err)); /* of the round before */
+    if (!*on)
+        return DT_OK;
+    int place = (group->index + distance_of(group, a->round)) % group->size;
+    DT_TRY(dt_post_send(&a->send, group, &a->out, say(a), place, DT_PHASE_ROUNDS, err));
+    a->said = true;
+    return DT_OK;
+}
+
 static dt_status
 gather(bool *on, dt_agreement *a, dt_error *err)
 {
     dt_group *group = a->task.group;
-    int64_t size = group->size, own = group->index, distance = INT64_C(1) << a->round;
+    int size = group->size, distance = distance_of(group, a->round);
     dt_parcel *in = &a->in[a->round];
-    if (!a->said) {
-        DT_TRY(dt_test(on, group, &a->send, err)); /* of the round before */
-        if (!*on)
-            return DT_OK;
-        if (distance >= size) {
-            judge(a);
-            return DT_OK;
-        }
-        size_t blocks = block_bytes(a);
-        a->out.sum = a->sum;
-        if (blocks > 0)
-            memcpy(a->out.freight, a->freight->blocks, blocks);
-        DT_TRY(dt_post_send(&a->send, group, &a->out, sizeof a->out.sum + blocks,
-                            (int)((own + distance) % size), DT_PHASE_ROUNDS, err));
-        a->said = true;
-    }
     *on = true;
+    if (distance >= size) {
+        DT_TRY(dt_test(on, group, &a->send, err));
+        if (*on)
+            judge(a);
+        return DT_OK;
+    }
+    DT_TRY((group->direct ? tell_all : tell_next)(on, a, err));
+    if (!*on)
+        return DT_OK;
     a->receive[a->round].at_most = true;
     if (!(a->heard >> a->round & 1))
         DT_TRY(dt_agreement_hear(on, a, &a->receive[a->round], in, sizeof *in,
-                                 (int)((own - distance + size) % size), DT_PHASE_ROUNDS,
-                                 err));
+                                 (group->index - distance + size) % size,
+                                 DT_PHASE_ROUNDS, err));
     if (*on)
         take_in(a, in);
     else
@@ -229,7 +288,7 @@ agreement_abandon(dt_task *task)
     dt_group *group = task->group;
     bool ours = dt_cancel(group, &a->send);
     ours = dt_cancel(group, &a->receive_text) && ours;
-    for (int round = 0; INT64_C(1) << round < group->size; round++)
+    for (int round = 0; round < round_count(group); round++)
         ours = dt_cancel(group, &a->receive[round]) && ours;
     a->stuck = !ours;
 }
@@ -239,9 +298,7 @@ static dt_agreement *
 agreement_take(const dt_group *group)
 {
     dt_world *world = group->world;
-    size_t rounds = 0, size = (size_t)group->size;
-    while ((size_t)1 << rounds < size)
-        rounds++;
+    size_t rounds = (size_t)round_count(group), size = (size_t)group->size;
     size_t room = rounds * sizeof(dt_parcel) + 2 * size;
     dt_agreement *a = world->spare;
     if (a != NULL && a->room >= room)

@@ -103,6 +103,7 @@ struct dt_agreement {
     bool said;                 /* what this round or stage has to send is sent */
     dt_agreement_stage *stage; /* NULL: it has ended */
     int round;
+    int told;  /* ranks that the own words have gone to, where all are told at once */
     int place; /* of those that are told or heard one by one, the next */
     uint64_t number, came;
     uint64_t detail; /* of dt_agree_detail; else 0 */

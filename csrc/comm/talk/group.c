@@ -42,6 +42,19 @@ dt_group_place(const dt_group *group, int64_t rank)
     return found ? (int)group->by_rank[low] : -1;
 }
 
+static bool
+is_direct(const dt_group *group)
+{
+    enum { DIRECT_MOST = 16 };
+    const dt_transport *t = group->world->transport;
+    if (!t->table->direct || group->size > DIRECT_MOST)
+        return false;
+    for (int place = 1; place < group->size && t->nodes != NULL; place++)
+        if (t->nodes[group->ranks[place]] != t->nodes[group->ranks[0]])
+            return false;
+    return true;
+}
+
 static dt_status
 group_make(dt_group **out, dt_world *world, const int64_t *ranks, int64_t count,
            dt_error *err)
@@ -73,6 +86,7 @@ group_make(dt_group **out, dt_world *world, const int64_t *ranks, int64_t count,
         members[i] = (int)ranks[i];
     group->index = dt_group_place(group, world->transport->rank);
     group->hash = ranks_hash(ranks, count);
+    group->direct = is_direct(group);
     group->tag = group_tag(world, group->hash);
     group->queue = group;
     group->started = group->reached = group->arrivals = dt_first_number(world->epoch);

@@ -89,6 +89,7 @@ struct dt_group {
     dt_group *queue; /* whose tasks this group's stand in line with: its own, or those
                         of an older group that has the same tags */
     uint64_t hash;   /* of the ranks */
+    bool direct;     /* few ranks of one node: each agrees with each, in one round */
     double rested;   /* when its last task ended, on a coarse clock */
     uint64_t settled_from, settled_to; /* tasks that settle.c has ended alone */
     dt_parcel early; /* of a later agreement, met in one that others had ended ... */

@@ -77,6 +77,8 @@ typedef struct {
                        const void *src, const int64_t *src_stride, int ndim,
                        const int64_t *shape, size_t itemsize, dt_error *err);
     const char *reached; /* why it can be, for people: "ranks of one process" */
+    bool direct; /* short messages among ranks of a node are stores to memory: those to
+                    each cost less than a wait for one more of them */
     /* Gives the processor away for a moment. */
     void (*idle)(dt_transport *t);
     /* Frees what is ours. For MPI this is collective. */

@@ -187,6 +187,7 @@ dt_late_at(dt_transport *t, long k, double seconds, dt_error *err)
             .lends = t->table->lends,
             .fetch = t->table->fetch,
             .reached = t->table->reached,
+            .direct = t->table->direct,
             .idle = late_idle,
             .close = late_close,
         };

@@ -331,6 +331,7 @@ node_close(dt_transport *t)
         .lends = node_lends,                                                           \
         .fetch = fetches,                                                              \
         .reached = "memory that ranks of a node share",                                \
+        .direct = true,                                                                \
         .idle = node_idle,                                                             \
         .close = node_close,                                                           \
     }

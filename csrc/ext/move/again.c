@@ -98,14 +98,14 @@ find_route(route *r, const ext_item *item, const dt_world *world, const char *wh
     return true;
 }
 
-/* Of all ranks of the world, which compare their calls, and are not in a composite. */
+/* Of all ranks of the world, which compare no elements, and are not in a composite. */
 static bool
 is_plain(const ext_item *item, const dt_world *world)
 {
     const dt_mesh *mesh = item->from->mesh;
     const dt_transport *t = world->transport;
     return item->to->mesh == mesh && mesh->ranks == NULL && mesh->size == t->size &&
-           t->size > 1 && !t->alone && world->check == DT_CHECK_CALLS &&
+           t->size > 1 && !t->alone && world->check != DT_CHECK_ARRAYS &&
            ext_trace.scope.name == NULL && ext_trace.scope.lineage == 0 &&
            item->array != NULL && ext_has_data((PyArrayObject *)item->array);
 }
@@ -162,5 +162,7 @@ move_again(ext_item *item, const char *what)
     route *r = place_of(item, world->transport->rank);
     if (!leads(r, item, world, what) && !find_route(r, item, world, what))
         return 0;
+    if (world->check == DT_CHECK_NOTHING && dt_plan_local(r->plan))
+        return 0; /* nothing is agreed on */
     return travel(item, r, world);
 }
