@@ -1,4 +1,5 @@
-"""Large arrays that NumPy makes inside operators come from the pool; no others do."""
+"""What NumPy makes inside operators comes from the pool if it is large, or others may
+read it there; no other arrays do."""
 
 import contextvars
 import gc
@@ -9,8 +10,10 @@ import threading
 
 import numpy as np
 import pytest
+from mpi4py import MPI
 
 import dtensor
+import dtensor.debug
 from dtensor import _C
 from dtensor._core import world as _world
 from dtensor.testing import run_ranks
@@ -65,6 +68,23 @@ def test_a_large_result_of_numpy_is_a_block_and_is_given_back(f):
 def test_a_small_result_is_left_to_numpy():
     x = dtensor.tensor(array(SMALL))
     assert not is_pooled(lambda: x + 1)
+
+
+@pytest.mark.mpi
+def test_a_small_result_lies_where_the_other_ranks_of_the_node_read_it():
+    """Twice: a call that comes again runs NumPy's loop by itself."""
+    comm = MPI.COMM_WORLD
+    mesh = dtensor.init_device_mesh("cpu", (comm.size,))
+    whole = np.arange(float(SMALL * comm.size))
+    x = dtensor.distribute_tensor(whole, mesh, [dtensor.Shard(0)])
+    y = x.to_local()  # a tensor of this rank alone
+    shared = dtensor.debug.explain(x + 1, [dtensor.Replicate()]).steps
+    reads = comm.size > 1 and shared[0].way != "messages"
+    for call in (lambda: x + 1, lambda: np.sin(x), lambda: x[::-1] * 2, lambda: y + 1):
+        for _ in range(4):
+            assert is_pooled(call) == reads
+    assert not is_pooled(lambda: x[: comm.size] + 1)
+    assert np.array_equal((x + 1).full_tensor(), whole + 1)
 
 
 def test_arrays_of_other_code_stay_where_they_were():

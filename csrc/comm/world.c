@@ -167,6 +167,7 @@ join_node(dt_world *world, greetings *g, dt_error *err)
         dt_node_unmake(near);
     } else if (near != NULL) {
         world->transport = near;
+        world->all->direct = dt_world_direct(world, NULL, far->size);
         if (!(together & FETCHED))
             dt_node_no_fetch(near);
     }

@@ -341,9 +341,11 @@ dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call, bool
 }
 
 bool
-dt_freight_fits(int64_t size, int64_t block)
+dt_freight_fits(const dt_world *world, const int64_t *ranks, int64_t count,
+                int64_t block)
 {
-    return block * (size / 2) <= DT_FREIGHT_MOST; /* the largest round: block_bytes */
+    bool direct = dt_world_direct(world, ranks, count);
+    return block * (direct ? 1 : count / 2) <= DT_FREIGHT_MOST; /* block_bytes */
 }
 
 void

@@ -28,7 +28,8 @@ typedef struct {
  *   DT_PARTED   if only lineages differ, of those ranks that are traced.
  * The same status on all ranks. Before all that, failures of kernels that some ranks have
  * noted and others have not are settled (settle.h), which may end it as well.
- * Costs log2(size) small messages when all is well. A group of one rank sends nothing.
+ * Costs log2(size) small messages of each rank when all is well; in a group that is direct
+ * one to each of the others, all at once. A group of one rank sends nothing.
  * Where world->check is off, calls are compared only with `force` (what only communication
  * can know), and lineages never. */
 typedef struct dt_agreement dt_agreement;
@@ -52,8 +53,10 @@ typedef struct {
     unsigned char *blocks; /* the own one, then that of the place before it, ... */
 } dt_freight;
 
-/* Whether blocks of so many bytes are few enough for a group of that size. */
-bool dt_freight_fits(int64_t size, int64_t block);
+/* Whether blocks of so many bytes are few enough for a group of these ranks, as
+ * dt_world_direct has them. */
+bool dt_freight_fits(const dt_world *world, const int64_t *ranks, int64_t count,
+                     int64_t block);
 
 /* Before the agreement is started; `freight` lives as long as it. */
 void dt_agreement_carry(dt_agreement *agreement, const dt_freight *freight);

@@ -42,15 +42,16 @@ dt_group_place(const dt_group *group, int64_t rank)
     return found ? (int)group->by_rank[low] : -1;
 }
 
-static bool
-is_direct(const dt_group *group)
+bool
+dt_world_direct(const dt_world *world, const int64_t *ranks, int64_t count)
 {
     enum { DIRECT_MOST = 16 };
-    const dt_transport *t = group->world->transport;
-    if (!t->table->direct || group->size > DIRECT_MOST)
+    const dt_transport *t = world->transport;
+    if (!t->table->direct || count > DIRECT_MOST)
         return false;
-    for (int place = 1; place < group->size && t->nodes != NULL; place++)
-        if (t->nodes[group->ranks[place]] != t->nodes[group->ranks[0]])
+    for (int64_t place = 1; place < count && t->nodes != NULL; place++)
+        if (t->nodes[ranks == NULL ? place : ranks[place]] !=
+            t->nodes[ranks == NULL ? 0 : ranks[0]])
             return false;
     return true;
 }
@@ -86,7 +87,7 @@ group_make(dt_group **out, dt_world *world, const int64_t *ranks, int64_t count,
         members[i] = (int)ranks[i];
     group->index = dt_group_place(group, world->transport->rank);
     group->hash = ranks_hash(ranks, count);
-    group->direct = is_direct(group);
+    group->direct = dt_world_direct(world, ranks, count);
     group->tag = group_tag(world, group->hash);
     group->queue = group;
     group->started = group->reached = group->arrivals = dt_first_number(world->epoch);

@@ -89,7 +89,7 @@ struct dt_group {
     dt_group *queue; /* whose tasks this group's stand in line with: its own, or those
                         of an older group that has the same tags */
     uint64_t hash;   /* of the ranks */
-    bool direct;     /* few ranks of one node: each agrees with each, in one round */
+    bool direct;     /* dt_world_direct */
     double rested;   /* when its last task ended, on a coarse clock */
     uint64_t settled_from, settled_to; /* tasks that settle.c has ended alone */
     dt_parcel early; /* of a later agreement, met in one that others had ended ... */
@@ -183,6 +183,10 @@ dt_status dt_world_group(dt_group **out, dt_world *world, const int64_t *ranks,
 
 /* The place of a rank of the world in the group, -1 if it is not a member. */
 int dt_group_place(const dt_group *group, int64_t rank);
+
+/* Whether so many ranks, NULL: the first ones, are few and on one node, where short
+ * messages cost so little that each agrees with each, in one round. */
+bool dt_world_direct(const dt_world *world, const int64_t *ranks, int64_t count);
 
 /* Enters a task; it runs when a rank waits, for this or any other task of the world. */
 dt_status dt_start(dt_task *task, dt_error *err);

@@ -1,5 +1,5 @@
 /* The way of the fewest bytes: they go with the messages in which the ranks agree, so a
- * move costs the log2 n rounds of its agreement and no more. Each rank gives its whole
+ * move costs the rounds of its agreement and no more. Each rank gives its whole
  * part, in C order, as its block of a freight (agree.h), gets those of all, and takes what
  * it needs from them as the way by reading does from others' arrays: the same rounds, the
  * same sums. That is for the first step of a plan alone, for what it moves must be there
@@ -35,8 +35,8 @@ carry_fits(const char **why, const dt_world *world, const dt_step *step)
 {
     const dt_mesh *mesh = step->from->mesh;
     if (world == NULL || step->kind == DT_STEP_LOCAL || step->to->mesh != mesh ||
-        !dt_freight_fits(mesh->size, ALIGNED) ||
-        !dt_freight_fits(mesh->size, block_bytes(step)))
+        !dt_freight_fits(world, mesh->ranks, mesh->size, ALIGNED) ||
+        !dt_freight_fits(world, mesh->ranks, mesh->size, block_bytes(step)))
         return false;
     *why = "so few bytes go with the agreement";
     return true;
