@@ -3,9 +3,12 @@
 
 Each move is timed in turn with the call of MPI that does the same: Allreduce,
 Allgather, Alltoall. Then the messages of a rank are counted for more ranks, by their
-plans, and moves of as many ranks that are threads, which read, are timed.
+plans, and moves of as many ranks that are threads, which read, are timed. The arrays
+that are moved are results of an operator, as in programs; with ``--users`` they are
+NumPy arrays handed to ``from_local``, which other processes cannot read in place.
 """
 
+import argparse
 import math
 import statistics
 import time
@@ -83,11 +86,13 @@ def rival(move: str, local: Array) -> Entry:
     return Entry("mpi", lambda: COMM.Alltoall(local, parts))
 
 
-def measure(move: str, from_: Placement, to: Placement, size: int) -> Row:
+def measure(move: str, from_: Placement, to: Placement, size: int, users: bool) -> Row:
     """Time one move of one size, and print it."""
     mesh = init_device_mesh("cpu", (COMM.size,))
     local = np.full(local_shape(from_, to, size, COMM.size), COMM.rank, np.float32)
     x = DTensor.from_local(local, mesh, [from_])
+    if not users:
+        x = x * np.float32(1)
     plan = explain(x, [to])
     seconds = medians(
         COMM,
@@ -151,13 +156,17 @@ def count(move: str, from_: Placement, to: Placement, size: int, n: int) -> None
 
 def main() -> None:
     """Time all moves, then count those of more ranks."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--users", action="store_true", help="arrays of the user's")
+    users = parser.parse_args().users
+    arrays = "the user's" if users else "the library's"
     say(
-        f"{COMM.size} ranks, float32, bytes of a rank; ratio: time / MPI's own. "
-        f"Medians of {REPEATS}.\n\n"
+        f"{COMM.size} ranks, float32, arrays of {arrays}, bytes of a rank;\n"
+        f"ratio: time / MPI's own. Medians of {REPEATS}.\n\n"
         f"{'move':<10}{'size':>8}{'checks':>9}{'ratio':>7}{'none':>9}"
         f"{'ratio':>7}{'MPI':>9}{'sent':>6}  by"
     )
-    rows = [measure(*move, size) for move in MOVES for size in SIZES]
+    rows = [measure(*move, size, users) for move in MOVES for size in SIZES]
     say(
         f"mean: {mean(row.checked for row in rows):.2f} with checks, "
         f"{mean(row.plain for row in rows):.2f} without\n"
