@@ -81,8 +81,8 @@ static dt_status
 carry_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
 {
     const dt_step *step = leg->steps[0];
-    DT_TRY(dt_rounds_make(leg->rounds, &leg->round_count, leg->steps, leg->count, false,
-                          leg->group, scratch, err));
+    DT_TRY(dt_rounds_make(leg->rounds, &leg->round_count, leg->steps, leg->count,
+                          DT_IN_SLICES, leg->group, scratch, err));
     carried *c = leg->state = calloc(1, sizeof *c);
     if (c == NULL)
         return dt_round_no_memory(err);

@@ -31,9 +31,10 @@ static dt_status
 messages_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
 {
     /* The source of a scatter may have any strides and be larger than memory: slices. */
-    bool whole = leg->steps[0]->kind != DT_STEP_SCATTER;
-    DT_TRY(dt_rounds_make(leg->rounds, &leg->round_count, leg->steps, leg->count, whole,
-                          leg->group, scratch, err));
+    bool scatters = leg->steps[0]->kind == DT_STEP_SCATTER;
+    DT_TRY(dt_rounds_make(leg->rounds, &leg->round_count, leg->steps, leg->count,
+                          scatters ? DT_IN_SLICES : DT_IN_WHOLE, leg->group, scratch,
+                          err));
     messages *m = leg->state = calloc(1, sizeof *m);
     if (m == NULL)
         return dt_round_no_memory(err);

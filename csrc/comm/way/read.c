@@ -114,8 +114,8 @@ most_told(bool *encloses, const dt_leg *leg, size_t words)
 static dt_status
 read_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
 {
-    DT_TRY(dt_rounds_make(leg->rounds, &leg->round_count, leg->steps, leg->count, false,
-                          leg->group, scratch, err));
+    DT_TRY(dt_rounds_make(leg->rounds, &leg->round_count, leg->steps, leg->count,
+                          DT_BY_READING, leg->group, scratch, err));
     dt_reading *r = leg->state = calloc(1, sizeof *r);
     if (r == NULL)
         return dt_round_no_memory(err);

@@ -75,7 +75,7 @@ member_rank(const members *f, int64_t place)
 }
 
 static members
-find_members(const dt_step *step, int64_t rank)
+find_members(const dt_step *step, dt_manner manner, int64_t rank)
 {
     const dt_mesh *mesh = step->to->mesh;
     members f = {.step = step, .rank = rank, .place = -1, .root = -1};
@@ -89,7 +89,7 @@ find_members(const dt_step *step, int64_t rank)
     }
     int64_t bytes = dt_layout_local_bytes(step->to, f.origin);
     f.elements = bytes / (int64_t)dt_dtype_size(step->to->dtype);
-    f.one_round = dt_in_one_round(bytes, f.count);
+    f.one_round = dt_in_one_round(bytes, f.count, manner == DT_BY_READING);
     return f;
 }
 
@@ -364,8 +364,8 @@ local_shapes(dt_round *round, const dt_step *const *steps, int64_t rank, bool se
 }
 
 static dt_status
-make_exchange(dt_round *round, const dt_step *const *steps, bool whole, dt_group *group,
-              dt_error *err)
+make_exchange(dt_round *round, const dt_step *const *steps, dt_manner manner,
+              dt_group *group, dt_error *err)
 {
     int64_t rank = group->world->transport->rank;
     for (int k = 0; k < round->array_count; k++) {
@@ -378,13 +378,13 @@ make_exchange(dt_round *round, const dt_step *const *steps, bool whole, dt_group
     const int64_t *const *after = local_shapes(round, steps, rank, false);
     if (before == NULL || after == NULL)
         return dt_round_no_memory(err);
-    DT_TRY(make_queues(round, group, true, whole, before, err));
-    return make_queues(round, group, false, whole, after, err);
+    DT_TRY(make_queues(round, group, true, manner == DT_IN_WHOLE, before, err));
+    return make_queues(round, group, false, manner == DT_IN_WHOLE, after, err);
 }
 
 static dt_status
-make_flat(dt_round *round, const dt_step *const *steps, bool whole, dt_group *group,
-          dt_error *err)
+make_flat(dt_round *round, const dt_step *const *steps, dt_manner manner,
+          dt_group *group, dt_error *err)
 {
     int64_t rank = group->world->transport->rank;
     int64_t **shapes =
@@ -392,7 +392,7 @@ make_flat(dt_round *round, const dt_step *const *steps, bool whole, dt_group *gr
     if (shapes == NULL)
         return dt_round_no_memory(err);
     for (int k = 0; k < round->array_count; k++) {
-        members f = find_members(steps[k], rank);
+        members f = find_members(steps[k], manner, rank);
         shapes[k] = dt_bump_take(&round->memory, 1, sizeof **shapes);
         if (shapes[k] == NULL ||
             !flat_pieces(&round->arrays[k], &round->memory, &f, round->gathering))
@@ -400,8 +400,8 @@ make_flat(dt_round *round, const dt_step *const *steps, bool whole, dt_group *gr
         *shapes[k] = f.elements;
     }
     const int64_t *const *mine = (const int64_t *const *)shapes;
-    DT_TRY(make_queues(round, group, true, whole, mine, err));
-    return make_queues(round, group, false, whole, mine, err);
+    DT_TRY(make_queues(round, group, true, manner == DT_IN_WHOLE, mine, err));
+    return make_queues(round, group, false, manner == DT_IN_WHOLE, mine, err);
 }
 
 static dt_status
@@ -432,7 +432,7 @@ make_arrays(dt_round *round, const dt_step *const *steps, int count, dt_error *e
 
 dt_status
 dt_rounds_make(dt_round *rounds, int *count, const dt_step *const *steps, int arrays,
-               bool whole, dt_group *group, int64_t scratch, dt_error *err)
+               dt_manner manner, dt_group *group, int64_t scratch, dt_error *err)
 {
     dt_step_kind kind = steps[0]->kind;
     bool flat = kind == DT_STEP_ALL_REDUCE || kind == DT_STEP_BROADCAST;
@@ -447,7 +447,7 @@ dt_rounds_make(dt_round *rounds, int *count, const dt_step *const *steps, int ar
                          (kind == DT_STEP_ALL_REDUCE && !gathering);
         choose_slice(round, ranks_of(steps[0]), scratch);
         DT_TRY(make_arrays(round, steps, arrays, err));
-        DT_TRY((flat ? make_flat : make_exchange)(round, steps, whole, group, err));
+        DT_TRY((flat ? make_flat : make_exchange)(round, steps, manner, group, err));
         set_reduction(round, steps[0], group);
         DT_TRY(make_own(round, err));
     }

@@ -63,12 +63,14 @@ typedef struct {
     dt_bump memory; /* of what it is made of */
 } dt_round;
 
-/* Makes the round, or the two, of a step that some arrays do together. With `whole` what
- * is contiguous on both sides, in C order, is one message, which nobody
- * packs; else all messages are slices. `rounds` are zeroed. DT_MEMORY; *count says how
- * many are to be freed also then. */
+/* How it is moved: by messages, all of them slices; or, what is contiguous on both sides, in
+ * C order, as one message, which nobody packs; or others read it. */
+typedef enum { DT_IN_SLICES, DT_IN_WHOLE, DT_BY_READING } dt_manner;
+
+/* Makes the round, or the two, of a step that some arrays do together. `rounds` are
+ * zeroed. DT_MEMORY; *count says how many are to be freed also then. */
 dt_status dt_rounds_make(dt_round *rounds, int *count, const dt_step *const *steps,
-                         int arrays, bool whole, dt_group *group, int64_t scratch,
+                         int arrays, dt_manner manner, dt_group *group, int64_t scratch,
                          dt_error *err);
 void dt_round_free(dt_round *round);
 

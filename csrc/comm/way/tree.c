@@ -89,7 +89,7 @@ tree_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
                  shape == DT_TREE_JOIN;
     if (!whole)
         DT_TRY(dt_rounds_make(leg->rounds, &leg->round_count, leg->steps, leg->count,
-                              false, leg->group, scratch, err));
+                              DT_IN_SLICES, leg->group, scratch, err));
     dt_tree_leg *t = leg->state = calloc(1, sizeof *t);
     if (t == NULL)
         return dt_round_no_memory(err);

@@ -84,6 +84,9 @@ enum {
     /* ... and if that sends at most this much more than two rounds do, whose second one
      * costs a latency. */
     DT_ONE_ROUND_MORE = 1 << 14,
+    /* Of 2 ranks that read: in a second one they would write where the other has just
+     * read, which takes five times as long while it is in a cache. */
+    DT_ONE_ROUND_READ = 1 << 23,
     /* A message that must be packed has at most this many bytes ... */
     DT_SLICE_MOST = 1 << 20,
     /* ... but at least these, however many peers share the scratch memory; where the

@@ -18,9 +18,10 @@ dt_step_name(dt_step_kind kind)
 /* One round sends bytes * (ranks - 1), two send nearly twice the bytes but no more:
  * with two ranks it is the same. Past the caches two rounds are faster all the same. */
 bool
-dt_in_one_round(int64_t bytes, int64_t ranks)
+dt_in_one_round(int64_t bytes, int64_t ranks, bool reads)
 {
-    return bytes <= DT_ONE_ROUND_BYTES && bytes * (ranks - 2) <= DT_ONE_ROUND_MORE;
+    return bytes <= (reads ? DT_ONE_ROUND_READ : DT_ONE_ROUND_BYTES) &&
+           bytes * (ranks - 2) <= DT_ONE_ROUND_MORE;
 }
 
 int64_t
@@ -117,7 +118,7 @@ all_reduce_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
     int64_t n = dt_step_group(step), bytes = out->bytes_after;
     if (index < 0 || bytes == 0)
         return;
-    if (dt_in_one_round(bytes, n)) {
+    if (dt_in_one_round(bytes, n, false)) {
         out->messages = n - 1;
         out->bytes_sent = out->bytes_received = bytes * (n - 1);
         out->bytes_copied = bytes * n; /* every rank adds up all */
@@ -145,7 +146,7 @@ broadcast_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
     int64_t others = n - root_inside;
     if (bytes == 0)
         return;
-    bool one_round = dt_in_one_round(bytes, n);
+    bool one_round = dt_in_one_round(bytes, n, false);
     int64_t own = index < 0 || one_round ? 0 : chunk_bytes(bytes, size, n, index);
     if (rank == root && one_round) {
         out->messages = others;
