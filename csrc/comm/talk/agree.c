@@ -182,14 +182,12 @@ tell_all(bool *on, dt_agreement *a, dt_error *err)
 {
     const dt_group *group = a->task.group;
     size_t bytes = sizeof a->out.sum + block_bytes(a);
+    if (a->told == 0 && !a->said)
+        say(a);
     *on = true;
-    for (; a->told < group->size - 1; a->told += *on) {
-        if (a->told == 0 && !a->said)
-            say(a);
+    for (; *on && a->told < group->size - 1; a->told += *on) {
         int place = (group->index + 1 + a->told) % group->size;
         DT_TRY(dt_agreement_say(on, a, &a->out, bytes, place, DT_PHASE_ROUNDS, err));
-        if (!*on)
-            return DT_OK;
     }
     return DT_OK;
 }
