@@ -1,6 +1,6 @@
 /* What a rank lets others read: arrays that lie where they can reach them as they are, of
- * any strides. Of others, which are the user's own, small ones are copied to where that is
- * so; long rows of large ones are fetched from where they are. */
+ * any strides. Of others, which are the user's own, long rows are fetched from where they
+ * are; else small arrays are copied to where others can reach them. */
 #include "comm/way/reading.h"
 
 #include "core/memory/copy.h"
@@ -98,6 +98,14 @@ shortest_run(const dt_leg *leg, int round)
     return shortest;
 }
 
+/* Whether others can copy what they need from wherever it lies: rows are long enough. */
+static bool
+is_fetched(const dt_leg *leg, int round)
+{
+    return leg->group->world->transport->table->fetch != NULL &&
+           shortest_run(leg, round) >= FETCH_RUN;
+}
+
 /* Arrays that are read from here must lie where others can reach them, or be copied to
  * where they can. */
 bool
@@ -111,7 +119,7 @@ dt_lend_ready(const dt_leg *leg, const dt_reading *r)
             const dt_ends *ends = &leg->ends[k];
             const void *at = round == 0 ? ends->src : ends->dst;
             if (stage_bytes(leg, round, k) > 0 && !dt_lends(t, at) &&
-                (t->table->fetch == NULL || shortest_run(leg, round) < FETCH_RUN))
+                !is_fetched(leg, round))
                 return false;
         }
     return true;
@@ -128,7 +136,7 @@ stage(char **at, int64_t *stride, const dt_leg *leg, const dt_reading *r, int k)
     int64_t shape[DT_MAX_NDIM];
     for (int d = 0; d < array->ndim; d++)
         stride[d] = array->ends.src_stride[d];
-    if (r->staged == 0 || src == NULL || dt_lends(t, src))
+    if (r->staged == 0 || src == NULL || dt_lends(t, src) || is_fetched(leg, r->at))
         return src;
     dt_layout_shape_at(shape, from, t->rank);
     if (leg->rounds[r->at].flat)
