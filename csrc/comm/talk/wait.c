@@ -16,14 +16,13 @@
 #include <time.h>
 
 static const double POLL_SECONDS = 0.05;
-static const double FIRST_SECONDS = 2e-4; /* before it looks at signals and notes, which
-                                             takes longer than most waits */
-static const double SHOWN_SECONDS = 0.04; /* then the board says that one waits */
-static const double LATE_SECONDS = 1.0;   /* then the others are told that one waits */
-static const double SAID_SECONDS = 30.0;  /* then the user is told who is missing */
-static const double GRACE_SECONDS = 0.5;  /* for notes under way at the deadline */
-static const double FINISH_SECONDS = 2.0; /* for data that moves at an interrupt */
-static const double ENDED_SECONDS = 10.0; /* for a rank that has ended, but was here */
+static const double FIRST_SECONDS = 2e-4;  /* then it looks at signals and the clock */
+static const double SHOWN_SECONDS = 0.04;  /* then the board says that one waits */
+static const double LATE_SECONDS = 1.0;    /* then the others are told that one waits */
+static const double SAID_SECONDS = 30.0;   /* then the user is told who is missing */
+static const double GRACE_SECONDS = 0.5;   /* for notes under way at the deadline */
+static const double FINISH_SECONDS = 2.0;  /* for data that moves at an interrupt */
+static const double ENDED_SECONDS = 10.0;  /* for a rank that has ended, but was here */
 static const double ASLEEP_SECONDS = 0.02; /* a pause in which others may have left */
 static const double YIELD_SECONDS = 0.02;  /* then a rank that waits naps; ... */
 static const double YIELD_CROWDED = 1e-3;  /* ... of more ranks than processors, then */
@@ -400,6 +399,7 @@ wait_long(dt_task *task, bool *interrupted)
     double now = dt_now(), next = now + FIRST_SECONDS;
     waiting v = {.queue = task->group->queue, .since = now};
     double yields = world->transport->oversubscribed ? YIELD_CROWDED : YIELD_SECONDS;
+    dt_notes_collect(world->notes); /* or they would pile up in short waits */
     for (unsigned spin = 1; !task->finished; spin++) {
         yield_or_nap(world, now - v.since > yields);
         dt_progress(world);

@@ -57,7 +57,8 @@ typedef struct {
     /* Gives a message up. True if its memory may be reused at once; else the transport
      * may still touch it and the caller must never free it. The handle is then NULL. */
     bool (*cancel)(dt_transport *t, dt_request *request);
-    /* Says whether a message with this tag has come, from any rank, and from which. */
+    /* Says whether a message with this tag, of DT_SHORT_MOST bytes at most, has come, from
+     * any rank, and from which. */
     dt_status (*probe)(bool *found, int *rank, dt_transport *t, int tag, dt_error *err);
     /* Takes the oldest message that has come from `rank`, whatever its tag, and that no
      * receive waits for. Gives its bytes if they are no more than `room`. */
