@@ -112,7 +112,8 @@ typedef struct {
 void dt_step_price(dt_price *out, const dt_step *step, const dt_cost *cost);
 
 /* An all_reduce or broadcast of few bytes goes whole in one round; larger ones are
- * scattered and gathered in two. What is read may be more; no other bytes count then. */
+ * scattered and gathered in two. Of 2 ranks that read, more goes in one: the bytes that
+ * count are the same. */
 bool dt_in_one_round(int64_t bytes, int64_t ranks, bool reads);
 
 /* The number of ranks that a step's mesh dimensions bring together. */
