@@ -161,9 +161,9 @@ reduce_blocks(tree *t, int64_t n, const dt_reduction *r, char *out)
     }
 }
 
-static void
-reduce(const dt_reduce_level *level, const dt_reduction *r, char *out,
-       const void *const *in)
+void
+dt_reduce_at(const dt_reduce_level *level, const dt_reduction *r, void *out,
+             const void *const *in)
 {
     static const int64_t one = 1;
     _Alignas(64) char buffers[LEVEL_BYTES];
@@ -184,49 +184,17 @@ reduce(const dt_reduce_level *level, const dt_reduction *r, char *out,
     size_t share = LEVEL_BYTES / (size_t)(depth_of(r->lengths, r->ndim) + 1) / 64 * 64;
     size_t most = t.wide ? WIDE_BYTES : BLOCK_BYTES;
     t.level_bytes = share < most ? share : most;
-    for (; t.row_at < r->rows; t.row_at++, out += r->out_stride)
+    for (char *to = out; t.row_at < r->rows; t.row_at++, to += r->out_stride)
         if (t.wide)
-            reduce_wide(&t, n, r, out);
+            reduce_wide(&t, n, r, to);
         else
-            reduce_blocks(&t, n, r, out);
+            reduce_blocks(&t, n, r, to);
 }
 
 void
-dt_reduce_at(const dt_reduce_level *level, dt_dtype dtype, dt_reduce_op op, void *out,
-             const void *const *in, const int64_t *lengths, int ndim, int64_t divisor,
-             int64_t count)
+dt_reduce(const dt_reduction *r, void *out, const void *const *in)
 {
-    dt_reduction r = {dtype, op, lengths, ndim, divisor, .rows = 1, .count = count};
-    reduce(level, &r, out, in);
-}
-
-void
-dt_reduce(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in,
-          const int64_t *lengths, int ndim, int64_t divisor, int64_t count)
-{
-    dt_reduce_at(dt_reduce_level_best(), dtype, op, out, in, lengths, ndim, divisor,
-                 count);
-}
-
-void
-dt_reduce_wide(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in,
-               const int64_t *lengths, int ndim, int64_t divisor, int64_t count)
-{
-    dt_reduction r = {.dtype = dtype,
-                      .op = op,
-                      .lengths = lengths,
-                      .ndim = ndim,
-                      .divisor = divisor,
-                      .wide = true,
-                      .rows = 1,
-                      .count = count};
-    reduce(dt_reduce_level_best(), &r, out, in);
-}
-
-void
-dt_reduce_rows(const dt_reduction *r, void *out, const void *const *in)
-{
-    reduce(dt_reduce_level_best(), r, out, in);
+    dt_reduce_at(dt_reduce_level_best(), r, out, in);
 }
 
 /* For each dt_reduce_identity_kind. A sum starts with -0.0, for 0.0 would turn a -0.0

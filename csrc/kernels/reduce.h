@@ -7,7 +7,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* out[i] = in[0][i] op in[1][i] op ... op in[n - 1][i], for i in 0 .. count - 1.
+/* How addends are combined, row by row. */
+typedef struct {
+    dt_dtype dtype;
+    dt_reduce_op op;
+    const int64_t *lengths; /* of the grid on which the addends lie ... */
+    int ndim;               /* ... and of how many dimensions */
+    int64_t divisor;        /* what AVG divides by: the addends of the whole average */
+    bool wide;              /* 16-bit floats: the result is float32, and not rounded */
+    int64_t rows, count;    /* and elements of each */
+    int64_t out_stride;     /* bytes from one row of the result to the next ... */
+    const int64_t *strides; /* ... and of each addend; NULL: there is one row */
+} dt_reduction;
+
+/* out[i] = in[0][i] op in[1][i] op ... op in[n - 1][i], for i in 0 .. count - 1, of each
+ * row.
  *
  * The addends lie on a grid of `ndim` dimensions, in row-major order, and n is the
  * product of its lengths. Who adds what to what follows from the lengths alone: along a
@@ -20,37 +34,11 @@
  * NumPy's rules: sum of booleans is `or`, product `and`; integers wrap; max and min
  * keep a NaN and compare complex numbers as NumPy does; AVG is the sum divided by
  * `divisor`, once. float16 and bfloat16 are widened to float32, added there and rounded
- * once (to nearest, ties to even).
+ * once (to nearest, ties to even), if the sum is whole (`wide`).
  *
- * `divisor`  what AVG divides by (the number of addends of the whole average); other
- *            operators ignore it
- * `out`      `count` elements, aligned to the element; may be the same as in[0], must
- *            not overlap the others otherwise
- *
- * dt_reduce_op_check(op, dtype) must have said DT_OK. */
-void dt_reduce(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in,
-               const int64_t *lengths, int ndim, int64_t divisor, int64_t count);
-
-/* The same for addends of 16-bit floats whose sum is not whole yet: `out` has `count`
- * float32, and is not rounded. */
-void dt_reduce_wide(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in,
-                    const int64_t *lengths, int ndim, int64_t divisor, int64_t count);
-
-/* How rows of addends are combined. */
-typedef struct {
-    dt_dtype dtype;
-    dt_reduce_op op;
-    const int64_t *lengths; /* of the grid of the addends */
-    int ndim;
-    int64_t divisor;
-    bool wide;              /* as dt_reduce_wide */
-    int64_t rows, count;    /* and elements of each */
-    int64_t out_stride;     /* bytes from one row of the result to the next ... */
-    const int64_t *strides; /* ... and of each addend */
-} dt_reduction;
-
-/* dt_reduce of each row. */
-void dt_reduce_rows(const dt_reduction *r, void *out, const void *const *in);
+ * `out` is aligned to its element; it may be the same as in[0], and must not overlap the
+ * others otherwise. dt_reduce_op_check(op, dtype) must have said DT_OK. */
+void dt_reduce(const dt_reduction *r, void *out, const void *const *in);
 
 /* Writes the element e for which x op e == x, bit for bit, for every x of the dtype:
  * -0.0 for a float sum, -inf for a float max, False for a bool sum, ... For AVG that of

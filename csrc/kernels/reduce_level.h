@@ -4,7 +4,7 @@
 #ifndef DT_REDUCE_LEVEL_H
 #define DT_REDUCE_LEVEL_H
 
-#include "core/facts/reduce_op.h"
+#include "kernels/reduce.h"
 
 #include <stdint.h>
 
@@ -34,8 +34,7 @@ const dt_reduce_level *dt_reduce_level_best(void);
 const dt_reduce_level *dt_reduce_level_at(int index);
 
 /* dt_reduce with the loops of a level. */
-void dt_reduce_at(const dt_reduce_level *level, dt_dtype dtype, dt_reduce_op op,
-                  void *out, const void *const *in, const int64_t *lengths, int ndim,
-                  int64_t divisor, int64_t count);
+void dt_reduce_at(const dt_reduce_level *level, const dt_reduction *r, void *out,
+                  const void *const *in);
 
 #endif

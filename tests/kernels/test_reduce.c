@@ -238,6 +238,18 @@ for_each_job(law *check)
                           &random);
 }
 
+static dt_reduction
+one_row(dt_dtype dtype, dt_reduce_op op, const grid *g, int64_t divisor, int64_t count)
+{
+    return (dt_reduction){.dtype = dtype,
+                          .op = op,
+                          .lengths = g->lengths,
+                          .ndim = g->ndim,
+                          .divisor = divisor,
+                          .rows = 1,
+                          .count = count};
+}
+
 static void
 check_addends(const job *j, const grid *g, int64_t count, bool in_place,
               uint64_t *random)
@@ -252,8 +264,8 @@ check_addends(const job *j, const grid *g, int64_t count, bool in_place,
     }
     memcpy(old, in[0], bytes);
     char *out = in_place ? in[0] : other;
-    dt_reduce_at(j->level, j->dtype, j->op, out, (const void *const *)in, g->lengths,
-                 g->ndim, n + 1, count);
+    const dt_reduction how = one_row(j->dtype, j->op, g, n + 1, count);
+    dt_reduce_at(j->level, &how, out, (const void *const *)in);
     for (int64_t i = 0; i < count; i++) {
         char addends[MAX_ADDENDS * MAX_SIZE], want[MAX_SIZE];
         size_t at = (size_t)i * size;
@@ -306,7 +318,8 @@ check_identity(const job *j, uint64_t *random)
             x[0] |= 0x40, x[1] |= 0x02; /* quiet in either format, as a sum leaves it */
         for (int swap = 0; swap < 2; swap++) {
             const void *in[] = {swap ? e : x, swap ? x : e};
-            dt_reduce_at(j->level, j->dtype, op, out, in, LINE_OF_TWO.lengths, 1, 1, 1);
+            const dt_reduction how = one_row(j->dtype, op, &LINE_OF_TWO, 1, 1);
+            dt_reduce_at(j->level, &how, out, in);
             CHECK(same(j->dtype, DT_MAX, out, x)); /* bit for bit, also a NaN */
         }
     }
@@ -336,8 +349,8 @@ check_rounding(const job *j, uint64_t *random)
             y[i] = (uint16_t)(exponent << f->fraction_bits);
         }
         const void *in[] = {x, y};
-        dt_reduce_at(j->level, j->dtype, j->op, out, in, LINE_OF_TWO.lengths, 1, 1,
-                     ALL);
+        const dt_reduction how = one_row(j->dtype, j->op, &LINE_OF_TWO, 1, ALL);
+        dt_reduce_at(j->level, &how, out, in);
         for (int i = 0; i < ALL; i++) {
             uint16_t want, addends[] = {x[i], y[i]};
             expect(j->dtype, j->op, &want, (const char *)addends, &LINE_OF_TWO, 1);
@@ -363,9 +376,9 @@ dt_reduce_is_its_best_level(void)
         a[i] = 1.0f / (float)(i + 1);
         b[i] = (float)i;
     }
-    dt_reduce(DT_FLOAT32, DT_AVG, out[0], in, LINE_OF_TWO.lengths, 1, 3, 100);
-    dt_reduce_at(dt_reduce_level_best(), DT_FLOAT32, DT_AVG, out[1], in,
-                 LINE_OF_TWO.lengths, 1, 3, 100);
+    const dt_reduction how = one_row(DT_FLOAT32, DT_AVG, &LINE_OF_TWO, 3, 100);
+    dt_reduce(&how, out[0], in);
+    dt_reduce_at(dt_reduce_level_best(), &how, out[1], in);
     CHECK(memcmp(out[0], out[1], sizeof a) == 0);
 }
 
@@ -374,7 +387,7 @@ static void
 check_in_two_steps(const job *j, uint64_t *random)
 {
     enum { COUNT = 300 };
-    static const int64_t LENGTHS[] = {2, 3};
+    static const grid ALL = {2, {2, 3}}, ROW = {1, {3}};
     static uint16_t x[6][COUNT], once[COUNT], twice[COUNT];
     static float rows[2][COUNT];
     const void *in[6], *sums[2] = {rows[0], rows[1]};
@@ -386,11 +399,14 @@ check_in_two_steps(const job *j, uint64_t *random)
             some_element(j->dtype, (char *)&x[k][i], random);
     }
     dt_reduce_op first = j->op == DT_AVG ? DT_SUM : j->op;
-    dt_reduce(j->dtype, j->op, once, in, LENGTHS, 2, 6, COUNT);
+    const dt_reduction whole = one_row(j->dtype, j->op, &ALL, 6, COUNT);
+    dt_reduction half = one_row(j->dtype, first, &ROW, 1, COUNT);
+    const dt_reduction last = one_row(DT_FLOAT32, j->op, &LINE_OF_TWO, 6, COUNT);
+    half.wide = true;
+    dt_reduce(&whole, once, in);
     for (int row = 0; row < 2; row++)
-        dt_reduce_wide(j->dtype, first, rows[row], in + 3 * row, LENGTHS + 1, 1, 1,
-                       COUNT);
-    dt_reduce(DT_FLOAT32, j->op, rows[0], sums, LENGTHS, 1, 6, COUNT);
+        dt_reduce(&half, rows[row], in + 3 * row);
+    dt_reduce(&last, rows[0], sums);
     dt_narrow(j->dtype, twice, rows[0], COUNT);
     for (int i = 0; i < COUNT; i++)
         CHECK(same(j->dtype, j->op, &once[i], &twice[i]));
@@ -407,7 +423,7 @@ static void
 check_rows(const job *j, uint64_t *random)
 {
     enum { ADDENDS = 3, ROWS = 4, COUNT = 37, APART = COUNT + 3, BYTES = 32 };
-    static const int64_t LENGTHS[] = {ADDENDS};
+    static const grid LINE = {1, {ADDENDS}};
     static _Alignas(32) char x[ADDENDS][ROWS * APART * BYTES];
     static _Alignas(32) char apart[ROWS * APART * BYTES], once[COUNT * BYTES];
     int64_t size = (int64_t)dt_dtype_size(j->dtype), strides[ADDENDS];
@@ -421,22 +437,17 @@ check_rows(const job *j, uint64_t *random)
     }
     for (int to_wide = 0; to_wide <= wide; to_wide++) {
         int64_t out_size = to_wide ? (int64_t)sizeof(float) : size;
-        dt_reduction how = {.dtype = j->dtype,
-                            .op = j->op,
-                            .lengths = LENGTHS,
-                            .ndim = 1,
-                            .divisor = 7,
-                            .wide = to_wide,
-                            .rows = ROWS,
-                            .count = COUNT,
-                            .out_stride = APART * out_size,
-                            .strides = strides};
-        dt_reduce_rows(&how, apart, in);
+        dt_reduction one = one_row(j->dtype, j->op, &LINE, 7, COUNT), how;
+        one.wide = to_wide;
+        how = one;
+        how.rows = ROWS;
+        how.out_stride = APART * out_size;
+        how.strides = strides;
+        dt_reduce(&how, apart, in);
         for (int r = 0; r < ROWS; r++) {
             for (int k = 0; k < ADDENDS; k++)
                 row[k] = (const char *)in[k] + r * strides[k];
-            (to_wide ? dt_reduce_wide : dt_reduce)(j->dtype, j->op, once, row, LENGTHS,
-                                                   1, 7, COUNT);
+            dt_reduce(&one, once, row);
             for (int i = 0; i < COUNT; i++)
                 CHECK(same(to_wide ? DT_FLOAT32 : j->dtype, j->op,
                            apart + r * how.out_stride + i * out_size,

@@ -308,9 +308,14 @@ add(const dt_leg *leg, int k)
     char *mine = leg->buffers + h->mine, *in = leg->buffers + h->in;
     const void *const addends[] = {h->first ? mine : in, h->first ? in : mine};
     bool averages = dt_reduce_op_get(step->op)->law == DT_LAW_AVERAGES;
-    dt_reduce(step->to->dtype, averages ? DT_SUM : step->op, h->first ? mine : in,
-              addends, &TWO, 1, 1,
-              (int64_t)(h->in_bytes / dt_dtype_size(step->to->dtype)));
+    dt_dtype dtype = step->to->dtype;
+    dt_reduction how = {.dtype = dtype,
+                        .op = averages ? DT_SUM : step->op,
+                        .lengths = &TWO,
+                        .ndim = 1,
+                        .rows = 1,
+                        .count = (int64_t)(h->in_bytes / dt_dtype_size(dtype))};
+    dt_reduce(&how, h->first ? mine : in, addends);
 }
 
 static void
@@ -354,10 +359,16 @@ reduce(const dt_leg *leg, const int64_t *lengths, int ndim, int64_t count)
     for (int k = 0; k < leg->count; k++) {
         const dt_step *step = leg->steps[k];
         int64_t bytes = dt_layout_bytes_at(step->to, rank);
-        int64_t elements = bytes / (int64_t)dt_dtype_size(step->to->dtype);
-        if (elements > 0)
-            dt_reduce(step->to->dtype, step->op, leg->ends[k].dst, t->addends, lengths,
-                      ndim, step->divisor, elements);
+        dt_dtype dtype = step->to->dtype;
+        dt_reduction how = {.dtype = dtype,
+                            .op = step->op,
+                            .lengths = lengths,
+                            .ndim = ndim,
+                            .divisor = step->divisor,
+                            .rows = 1,
+                            .count = bytes / (int64_t)dt_dtype_size(dtype)};
+        if (how.count > 0)
+            dt_reduce(&how, leg->ends[k].dst, t->addends);
         for (int64_t i = 0; i < count; i++)
             t->addends[i] = (const char *)t->addends[i] + bytes;
     }

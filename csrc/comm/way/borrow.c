@@ -147,19 +147,6 @@ dt_borrow_free(dt_reading *r)
     free(r->row_strides);
 }
 
-/* Elements of a box that are contiguous on these strides: its last dimensions. */
-static int64_t
-run_of(const dt_box *box, const int64_t *stride)
-{
-    int64_t run = 1, size = (int64_t)box->array->itemsize;
-    for (int d = box->array->ndim - 1; d >= 0; d--) {
-        if (box->size[d] != 1 && stride[d] != run * size)
-            break;
-        run *= box->size[d];
-    }
-    return run;
-}
-
 /* Whether a box is summed from, or to, where it lies: in rows that are not short. */
 static bool
 in_rows(const dt_box *box, const char *at, const int64_t *stride)
@@ -169,7 +156,7 @@ in_rows(const dt_box *box, const char *at, const int64_t *stride)
     uint64_t bits = (uintptr_t)at;
     for (int d = 0; d < array->ndim; d++)
         bits |= box->size[d] == 1 ? 0 : (uint64_t)stride[d];
-    int64_t run = run_of(box, stride);
+    int64_t run = dt_box_run(box, stride);
     return bits % unit == 0 &&
            (run == box->elements || run * (int64_t)array->itemsize >= ROW_BYTES);
 }
@@ -251,7 +238,7 @@ combine(dt_reduction *how, const summing *s, char *out, const int64_t *stride)
     }
     memset(place, 0, sizeof *place * (size_t)outer);
     for (;;) {
-        dt_reduce_rows(how, out, r->rows);
+        dt_reduce(how, out, r->rows);
         int d = outer - 1;
         for (; d >= 0; d--) {
             bool back = ++place[d] == box->size[d];
@@ -300,15 +287,10 @@ sum_box(summing *s, dt_box *to, dt_error *err)
     bool direct = in_rows(to, out, ends->dst_stride);
     int64_t packed[DT_MAX_NDIM];
     dt_box_strides(packed, to);
-    dt_reduction how = {.dtype = array->dtype,
-                        .op = round->op,
-                        .lengths = round->reduced_lengths,
-                        .ndim = round->reduced_ndim,
-                        .divisor = round->divisor,
-                        .wide = array->made != array,
-                        .count = direct ? run_of(to, ends->dst_stride) : to->elements};
+    int64_t run = direct ? dt_box_run(to, ends->dst_stride) : to->elements;
     for (int k = 0; k < s->count; k++)
-        how.count = least(how.count, run_of(s->box, r->addends[k].stride));
+        run = least(run, dt_box_run(s->box, r->addends[k].stride));
+    dt_reduction how = dt_round_reduction(round, array, run);
     combine(&how, s, direct ? out : s->buffer, direct ? ends->dst_stride : packed);
     if (!direct)
         dt_copy_box(out, ends->dst_stride, s->buffer, packed, array->ndim, to->size,

@@ -110,16 +110,22 @@ dt_cursor_next(dt_box *box, dt_box *theirs, dt_cursor *cursor, size_t used,
     return true;
 }
 
+int64_t
+dt_box_run(const dt_box *box, const int64_t *stride)
+{
+    int64_t run = 1, itemsize = (int64_t)box->array->itemsize;
+    for (int d = box->array->ndim - 1; d >= 0; d--) {
+        if (box->size[d] != 1 && stride[d] != run * itemsize)
+            break;
+        run *= box->size[d];
+    }
+    return run;
+}
+
 bool
 dt_box_contiguous(const dt_box *box, const int64_t *stride)
 {
-    int64_t expected = (int64_t)box->array->itemsize;
-    for (int d = box->array->ndim - 1; d >= 0; d--) {
-        if (box->size[d] != 1 && stride[d] != expected)
-            return false;
-        expected *= box->size[d];
-    }
-    return true;
+    return dt_box_run(box, stride) == box->elements;
 }
 
 int64_t

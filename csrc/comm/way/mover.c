@@ -304,7 +304,6 @@ combine_box(dt_mover *mover, dt_box *to, const dt_box *own, int which, size_t us
 {
     const dt_round *round = mover->round;
     const dt_array *array = to->array;
-    bool widens = array->made != array;
     int n = 0;
     const char *mine = box_src(own);
     char *spare = mover->spare;
@@ -323,9 +322,8 @@ combine_box(dt_mover *mover, dt_box *to, const dt_box *own, int which, size_t us
     to->array = array->made;
     bool direct = dt_box_contiguous(to, array->ends.dst_stride);
     char *out = direct ? box_dst(to) : spare + mover->buffer_bytes;
-    (widens ? dt_reduce_wide : dt_reduce)(array->dtype, round->op, out, mover->addends,
-                                          round->reduced_lengths, round->reduced_ndim,
-                                          round->divisor, to->elements);
+    const dt_reduction how = dt_round_reduction(round, array, to->elements);
+    dt_reduce(&how, out, mover->addends);
     if (!direct)
         unpack(to, out);
     to->array = array;

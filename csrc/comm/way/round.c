@@ -473,6 +473,19 @@ dt_round_place(dt_round *round, const dt_ends *ends)
     }
 }
 
+dt_reduction
+dt_round_reduction(const dt_round *round, const dt_array *array, int64_t count)
+{
+    return (dt_reduction){.dtype = array->dtype,
+                          .op = round->op,
+                          .lengths = round->reduced_lengths,
+                          .ndim = round->reduced_ndim,
+                          .divisor = round->divisor,
+                          .wide = array->made != array,
+                          .rows = 1,
+                          .count = count};
+}
+
 void
 dt_round_free(dt_round *round)
 {

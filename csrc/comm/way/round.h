@@ -8,6 +8,7 @@
 
 #include "comm/talk/talk.h"
 #include "core/layout/overlap.h"
+#include "kernels/reduce.h"
 
 /* Where an array is and where it goes, on this rank; strides in bytes. */
 typedef struct {
@@ -81,6 +82,11 @@ void dt_round_place(dt_round *round, const dt_ends *ends);
  * the round to be cut as the receivers cut them. */
 bool dt_round_wants_order(const dt_round *round, int k, const int64_t *stride);
 
+/* How rows of `count` addends of an array of a round are combined: one row of them, as
+ * it is returned. */
+dt_reduction dt_round_reduction(const dt_round *round, const dt_array *array,
+                                int64_t count);
+
 dt_status dt_round_no_memory(dt_error *err); /* DT_MEMORY: also of what uses rounds */
 
 /* --- cutting a queue into messages --- */
@@ -112,7 +118,9 @@ bool dt_cursor_ended(const dt_cursor *cursor);
 bool dt_cursor_next(dt_box *box, dt_box *theirs, dt_cursor *cursor, size_t used,
                     size_t itemsize);
 
-/* True if a box is contiguous on the given strides. */
+/* Elements of a box that are contiguous on the given strides, those of its last
+ * dimensions; and whether all of it is. */
+int64_t dt_box_run(const dt_box *box, const int64_t *stride);
 bool dt_box_contiguous(const dt_box *box, const int64_t *stride);
 
 /* Where a box begins. */
