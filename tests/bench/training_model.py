@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-LAYERS, WIDTH, HEADS, LENGTH, BATCH, VOCABULARY = 4, 256, 8, 128, 8, 256
+LAYERS, HEADS, LENGTH, BATCH, VOCABULARY = 4, 8, 128, 8, 256
 RATE = 1e-3
 NAMES = {
     "torch": {
@@ -37,7 +37,15 @@ def library(name: str) -> SimpleNamespace:
     return SimpleNamespace(**modules)
 
 
-def model(lib: Any) -> Any:
+def words(form: str) -> tuple[str, str, int]:
+    """Return how a form is spread, its dtype and its width: "tp", "tp-1024", ..."""
+    spread, *more = form.split("-")
+    numbers = [int(word) for word in more if word.isdigit()]
+    dtype = "bfloat16" if "bfloat16" in more else "float32"
+    return spread, dtype, numbers[0] if numbers else 256
+
+
+def model(lib: Any, width: int) -> Any:
     """Return the GPT, made of a library's modules."""
     nn, F = lib.nn, lib.F
 
@@ -45,13 +53,13 @@ def model(lib: Any) -> Any:
         def __init__(self) -> None:
             super().__init__()
             for name in ("wq", "wk", "wv", "wo"):
-                setattr(self, name, nn.Linear(WIDTH, WIDTH, bias=False))
+                setattr(self, name, nn.Linear(width, width, bias=False))
 
         def forward(self, x: Any) -> Any:
             batch, length, _ = x.shape
 
             def heads(y: Any) -> Any:
-                return y.reshape(batch, length, -1, WIDTH // HEADS).swapaxes(1, 2)
+                return y.reshape(batch, length, -1, width // HEADS).swapaxes(1, 2)
 
             y = F.scaled_dot_product_attention(
                 heads(self.wq(x)), heads(self.wk(x)), heads(self.wv(x)), is_causal=True
@@ -61,10 +69,10 @@ def model(lib: Any) -> Any:
     class Block(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.norm1, self.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
+            self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
             self.attention = Attention()
             self.mlp = nn.Sequential(
-                nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH)
+                nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)
             )
 
         def forward(self, x: Any) -> Any:
@@ -74,11 +82,11 @@ def model(lib: Any) -> Any:
     class GPT(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.tokens = nn.Embedding(VOCABULARY, WIDTH)
-            self.places = nn.Embedding(LENGTH, WIDTH)
+            self.tokens = nn.Embedding(VOCABULARY, width)
+            self.places = nn.Embedding(LENGTH, width)
             self.blocks = nn.ModuleList([Block() for _ in range(LAYERS)])
-            self.norm = nn.LayerNorm(WIDTH)
-            self.output = nn.Linear(WIDTH, VOCABULARY, bias=False)
+            self.norm = nn.LayerNorm(width)
+            self.output = nn.Linear(width, VOCABULARY, bias=False)
 
         def forward(self, ids: Any, places: Any) -> Any:
             x = self.tokens(ids) + self.places(places)
@@ -107,11 +115,11 @@ def spread(lib: Any, made: Any, form: str, mesh: Any) -> Any:
 class Steps:
     """A model that can be stepped: of one library, in one form.
 
-    A form is a word for `spread`; "one-bfloat16" is a model of that dtype.
+    A form is a word for `spread`, and what `words` finds behind it.
     """
 
     def __init__(self, name: str, form: str, mesh: Any, as_tensor: Any) -> None:
-        lib, (form, _, dtype) = library(name), form.partition("-")
+        lib, (form, dtype, width) = library(name), words(form)
         rank, size = (mesh.get_rank(), mesh.size()) if form == "fsdp" else (0, 1)
         rng = np.random.default_rng(0)
         ids = rng.integers(0, VOCABULARY, (BATCH, LENGTH + 1))
@@ -120,7 +128,7 @@ class Steps:
         self.targets = as_tensor(np.ascontiguousarray(mine[:, 1:].reshape(-1)))
         self.places = as_tensor(np.arange(LENGTH))
         self.lib = lib
-        made = model(lib)
+        made = model(lib, width)
         if dtype == "bfloat16":
             made.bfloat16()
         self.model = spread(lib, made, form, mesh)
