@@ -2,6 +2,7 @@
 
 NumPy adds up float16 in float16 along most dims, has no fast product of either, and
 knows bfloat16 (of ml_dtypes) as one dtype among others, which Python numbers widen.
+Where the processor multiplies bfloat16 itself, adding up in float32, products are its.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,14 @@ import numpy as np
 from dtensor import _C
 from dtensor.ops._make.operator import Operand, call
 
-__all__ = ["in_float32", "is_bfloat16", "is_half", "weak_call", "wide_call"]
+__all__ = [
+    "in_float32",
+    "is_bfloat16",
+    "is_half",
+    "product_call",
+    "weak_call",
+    "wide_call",
+]
 
 DType = np.dtype[Any]
 
@@ -48,6 +56,13 @@ def wide_call(kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
     Masks and Python numbers may be beside them."""
     dtype = _common(args)
     return call(in_float32(kernel, dtype) if dtype else kernel, *args, **options)
+
+
+def product_call(kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Return the call of a kernel whose sums are those of `_C.product`: in bfloat16
+    where the processor multiplies it, else as `wide_call`."""
+    native = is_bfloat16(_common(args)) and _C.has_product()
+    return (call if native else wide_call)(kernel, *args, **options)
 
 
 def weak_call(kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:

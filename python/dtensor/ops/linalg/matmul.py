@@ -13,9 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor import _C
 from dtensor.ops._make.autocast import narrowed
 from dtensor.ops._make.axes import normalize_axis_index
-from dtensor.ops._make.halves import is_half, wide_call
+from dtensor.ops._make.halves import (
+    is_bfloat16,
+    is_half,
+    product_call,
+    wide_call,
+)
 from dtensor.ops._make.operator import (
     Operand,
     Rule,
@@ -95,8 +101,11 @@ def matmul(
     left, right = (f"...{m}k" if m else "k"), (f"...k{n}" if n else "k")
     kept = f"...{m}{n}" if m or n else ""
     text = f"{left},{right}->{kept}"
-    make = wide_call if dtype is None else call
-    return Rule(text, partial="each"), make(np.matmul, x1, x2, **settings)
+    if is_bfloat16(x1.dtype) and min(x1.ndim, x2.ndim) > 1 and not settings:
+        made = product_call(_C.product, x1, x2)
+    else:
+        made = (wide_call if dtype is None else call)(np.matmul, x1, x2, **settings)
+    return Rule(text, partial="each"), made
 
 
 # Where an operand is one matrix and the other a stack, its gradient is one product over

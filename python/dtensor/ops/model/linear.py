@@ -8,12 +8,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.autocast import narrowed
-from dtensor.ops._make.halves import wide_call
+from dtensor.ops._make.halves import product_call
 from dtensor.ops._make.operator import Operand, Part, Rule, letters, operator
 from dtensor.ops._make.words import Answer, Shape, rule
 from dtensor.ops.elementwise.pointwise import add
@@ -39,7 +38,7 @@ def _rows(x: Array) -> Array:
 
 
 def _times(x: Array, matrix: Array) -> Array:
-    out: Array = np.matmul(_rows(x), matrix)
+    out = _C.product(_rows(x), matrix)
     return out.reshape(*x.shape[:-1], matrix.shape[1])
 
 
@@ -48,14 +47,12 @@ def _forward(x: Array, weight: Array) -> Array:
 
 
 def _forward_bias(x: Array, weight: Array, bias: Array, adds: bool) -> Array:
-    out: Array = np.matmul(_rows(x), weight.T)
-    if adds:
-        out += bias
+    out = _C.product(_rows(x), weight.T, bias if adds else None)
     return out.reshape(*x.shape[:-1], len(weight))
 
 
 def _outer(grad: Array, x: Array) -> Array:
-    return np.asarray(np.matmul(_rows(grad).T, _rows(x)))
+    return _C.product(_rows(grad).T, _rows(x))
 
 
 def adds_once(
@@ -150,7 +147,7 @@ def linear(
     if bias is None:
         return (
             rule(terms, [out], "each"),
-            wide_call(_forward, input, weight),
+            product_call(_forward, input, weight),
             input.dtype,
         )
     if bias.shape != weight.shape[:1]:
@@ -158,7 +155,7 @@ def linear(
         return _with_any_bias
     adds = Part(lambda operands, results: adds_once(2, operands, results))
     product = rule([*terms, [n]], [out], _WITH_BIAS)
-    return product, wide_call(_forward_bias, input, weight, bias, adds), input.dtype
+    return product, product_call(_forward_bias, input, weight, bias, adds), input.dtype
 
 
 def _vector(input: Any, weight: Any, bias: Any = None) -> Any:  # noqa: A002
@@ -175,7 +172,7 @@ def _linear_input(rows: Operand, weight: Operand) -> Answer:
     """Return ``rows @ weight``."""
     return (
         Rule("...n,nk->...k", partial="each"),
-        wide_call(_times, rows, weight),
+        product_call(_times, rows, weight),
         rows.dtype,
     )
 
@@ -186,7 +183,7 @@ def _linear_weight(rows: Operand, others: Operand) -> Answer:
     names = letters(rows.ndim + 1)
     lead, (n, k) = names[:-2], names[-2:]
     product = rule([[*lead, n], [*lead, k]], [[n, k]], "each")
-    return product, wide_call(_outer, rows, others), rows.dtype
+    return product, product_call(_outer, rows, others), rows.dtype
 
 
 linear.vjp(
