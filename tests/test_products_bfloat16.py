@@ -1,0 +1,128 @@
+"""Products of bfloat16: sums in float32, rounded once, whatever the processor has."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from meshes import line
+
+import dtensor
+from dtensor import Replicate, Shard, distribute_tensor
+from dtensor.nn import functional as F
+
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+SHAPES = [
+    ((3, 4), (4, 5)),
+    ((1, 70), (70, 1)),
+    ((40, 600), (600, 33)),
+    ((0, 4), (4, 5)),
+    ((3, 0), (0, 5)),
+    ((3, 4), (4, 0)),
+    ((2, 3, 40, 20), (20, 50)),
+    ((2, 1, 40, 20), (3, 20, 50)),
+    ((40, 20), (2, 3, 20, 50)),
+    ((2, 0, 4, 3), (3, 4)),
+    ((4,), (4, 3)),
+    ((2, 3, 4), (4,)),
+]
+VIEWS = {
+    "whole": lambda x: x,
+    "transposed": lambda x: x.mT.copy().mT if x.ndim > 1 else x,
+    "reversed": lambda x: x[..., ::-1].copy()[..., ::-1],
+    "stepped": lambda x: np.repeat(x, 2, -1)[..., ::2],
+    "rows of many": lambda x: np.repeat(x, 3, 0)[::3],
+}
+
+
+def integers(seed, shape):
+    """Numbers whose products, added up, float32 has exactly."""
+    return np.random.default_rng(seed).integers(-8, 9, shape).astype(BFLOAT16)
+
+
+def numbers(seed, shape):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal(shape).astype(BFLOAT16)
+
+
+def exact(a, b, bias=0):
+    """The product in float64, rounded once."""
+    product = a.astype(float) @ b.astype(float) + np.asarray(bias).astype(float)
+    return np.asarray(product).astype(BFLOAT16)
+
+
+def check(found, wanted):
+    assert found.dtype == BFLOAT16
+    np.testing.assert_array_equal(
+        np.asarray(found).astype(float), wanted.astype(float), strict=True
+    )
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("shapes", SHAPES, ids=str)
+def test_sums_of_integers_are_exact(shapes, view, level, threads):
+    threads(1 + level % 2)
+    a, b = (VIEWS[view](integers(k, shape)) for k, shape in enumerate(shapes))
+    check(dtensor.as_tensor(a) @ dtensor.as_tensor(b), exact(a, b))
+
+
+@pytest.mark.parametrize("shape", [(5, 40), (2, 7, 40), (300, 40), (0, 40)], ids=str)
+def test_a_bias_is_added_before_the_sum_is_rounded(shape, level, threads):
+    threads(1 + level % 2)
+    x, weight, bias = integers(0, shape), integers(1, (70, 40)), integers(2, 70)
+    found = F.linear(*map(dtensor.as_tensor, (x, weight, bias)))
+    check(found, exact(x, weight.T, bias))
+    twice = exact(x, weight.T).astype(float) + bias.astype(float)
+    if x.size:  # the case is none if that makes no difference
+        assert (twice.astype(BFLOAT16) != np.asarray(found)).any()
+
+
+def test_gradients_of_products(level):
+    a, b, bias = integers(0, (6, 5, 40)), integers(1, (33, 40)), integers(2, 33)
+    grad = integers(3, (6, 5, 33))
+    x, weight, shift = (dtensor.tensor(v, requires_grad=True) for v in (a, b, bias))
+    F.linear(x, weight, shift).backward(dtensor.tensor(grad))
+    rows, flat = a.reshape(30, 40), grad.reshape(30, 33)
+    check(x.grad, exact(flat, b).reshape(a.shape))
+    check(weight.grad, exact(flat.T, rows))
+    x, y = (dtensor.tensor(v, requires_grad=True) for v in (rows, rows.T.copy()))
+    (x @ y).backward(dtensor.tensor(integers(4, (30, 30))))
+    check(x.grad, exact(integers(4, (30, 30)), rows))
+    check(y.grad, exact(rows.T, integers(4, (30, 30))))
+
+
+def test_threads_change_no_bit(threads):
+    for m, n in ((700, 90), (90, 700), (1, 2000)):
+        a, b = numbers(0, (m, 600)), numbers(1, (600, n))
+        x, y = dtensor.as_tensor(a), dtensor.as_tensor(b)
+        found = []
+        for count in (1, 2, 3):
+            threads(count)
+            found.append(np.asarray(x @ y).tobytes())
+        assert found[0] == found[1] == found[2]
+        wanted = a.astype(float) @ b.astype(float)
+        np.testing.assert_allclose(
+            np.frombuffer(found[0], BFLOAT16).astype(float), wanted.ravel(), 8e-3, 1e-3
+        )
+
+
+def test_a_cut_of_rows_or_columns_changes_no_bit(ranks):
+    def body():
+        mesh = line()
+        a, b = numbers(0, (2, 37, 300)), numbers(1, (300, 41))
+        bias = numbers(2, 41)
+        whole = np.asarray(dtensor.as_tensor(a) @ dtensor.as_tensor(b))
+        affine = np.asarray(F.linear(*map(dtensor.as_tensor, (a, b.T, bias))))
+        layouts = [(Shard(d), Replicate()) for d in range(2)] + [
+            (Replicate(), Shard(1))
+        ]
+        for of_a, of_b in layouts:
+            x = distribute_tensor(a, mesh, [of_a])
+            y = distribute_tensor(b, mesh, [of_b])
+            weight = distribute_tensor(
+                b.T.copy(), mesh, [Shard(0) if of_b == Shard(1) else Replicate()]
+            )
+            shift = distribute_tensor(bias, mesh, [Replicate()])
+            assert (x @ y).full_tensor().tobytes() == whole.tobytes()
+            found = F.linear(x, weight, shift).full_tensor()
+            assert found.tobytes() == affine.tobytes()
+
+    ranks(body)
