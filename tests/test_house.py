@@ -43,6 +43,7 @@ MAY_INCLUDE_TOO = {
     "core/memory/memory.c": {"pthread.h"},
     "core/memory/range.c": {"pthread.h", "sys/mman.h", "unistd.h"},
     "core/threads/team.c": {"pthread.h", "signal.h"},
+    "kernels/product.c": {"sys/syscall.h", "unistd.h"},
 }
 # The pool that every array comes from; the threads of the process.
 MAY_HAVE_GLOBALS = {"memory.c.o", "range.c.o", "team.c.o"}

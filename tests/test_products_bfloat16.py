@@ -89,6 +89,44 @@ def test_gradients_of_products(level):
     check(y.grad, exact(rows.T, integers(4, (30, 30))))
 
 
+CONTRACTIONS = [
+    ("ij,jk->ik", (5, 40), (40, 33)),
+    ("ij,jk->ki", (5, 40), (40, 33)),
+    ("bhqd,bhkd->bhqk", (2, 3, 17, 20), (2, 3, 33, 20)),
+    ("bhqk,bhkd->qbhd", (2, 3, 17, 20), (2, 3, 20, 7)),
+    ("bnd,hdk->bhnk", (2, 9, 20), (3, 20, 7)),
+    ("i,j->ij", (7,), (5,)),
+    ("i,i->", (70,), (70,)),
+    ("...ij,...jk", (2, 3, 4), (2, 4, 5)),
+    ("bij,bjk->ik", (3, 4, 5), (3, 5, 6)),
+    ("ij,jk->ik", (5, 0), (0, 3)),
+    ("ii,ij->j", (5, 5), (5, 3)),  # the last three are no products of matrices
+    ("ij,kl->il", (5, 4), (3, 6)),
+    ("bij,bjk->bik", (1, 4, 5), (3, 5, 6)),
+]
+
+
+@pytest.mark.parametrize("text, of_a, of_b", CONTRACTIONS)
+def test_contractions_are_products(text, of_a, of_b, level):
+    a, b = integers(0, of_a), integers(1, of_b)
+    wanted = np.einsum(text, a.astype(float), b.astype(float)).astype(BFLOAT16)
+    check(np.einsum(text, dtensor.as_tensor(a), dtensor.as_tensor(b)), wanted)
+
+
+@pytest.mark.parametrize("axes", [0, 1, 2, ((0,), (2,)), ((2, 0), (0, 1))], ids=str)
+def test_products_over_pairs_of_dims(axes, level):
+    lengths = {0: (3, 4, 5), 1: (5, 2, 3), 2: (4, 5, 2)}
+    shape = lengths.get(axes, (5, 3, 3)) if isinstance(axes, int) else (5, 3, 3)
+    a, b = integers(0, (3, 4, 5)), integers(1, shape)
+    x, y = dtensor.as_tensor(a), dtensor.as_tensor(b)
+    wanted = np.tensordot(a.astype(float), b.astype(float), axes)
+    check(np.tensordot(x, y, axes), wanted.astype(BFLOAT16))
+    for function in (np.dot, np.inner):
+        a, b = integers(0, (3, 4, 5)), integers(1, (2, 5, 5))
+        wanted = function(a.astype(float), b.astype(float)).astype(BFLOAT16)
+        check(function(dtensor.as_tensor(a), dtensor.as_tensor(b)), wanted)
+
+
 def test_threads_change_no_bit(threads):
     for m, n in ((700, 90), (90, 700), (1, 2000)):
         a, b = numbers(0, (m, 600)), numbers(1, (600, n))

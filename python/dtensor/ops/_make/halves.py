@@ -17,6 +17,7 @@ __all__ = [
     "in_float32",
     "is_bfloat16",
     "is_half",
+    "is_multiplied",
     "product_call",
     "weak_call",
     "wide_call",
@@ -58,11 +59,15 @@ def wide_call(kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
     return call(in_float32(kernel, dtype) if dtype else kernel, *args, **options)
 
 
-def product_call(kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def is_multiplied(*args: Any) -> bool:
+    """Return whether all operands are of bfloat16, and the processor multiplies it."""
+    return is_bfloat16(_common(args)) and _C.has_product()
+
+
+def product_call(kernel: Callable[..., Any], *args: Any) -> Any:
     """Return the call of a kernel whose sums are those of `_C.product`: in bfloat16
     where the processor multiplies it, else as `wide_call`."""
-    native = is_bfloat16(_common(args)) and _C.has_product()
-    return (call if native else wide_call)(kernel, *args, **options)
+    return (call if is_multiplied(*args) else wide_call)(kernel, *args)
 
 
 def weak_call(kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:

@@ -18,10 +18,11 @@ from dtensor._C import Tensor
 from dtensor._core.dtype import dtype_of
 from dtensor.ops._make.autocast import narrowed
 from dtensor.ops._make.copies import copy
-from dtensor.ops._make.halves import is_half, wide_call
+from dtensor.ops._make.halves import is_half, is_multiplied, wide_call
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.words import Answer, Shape, hollow, rule
 from dtensor.ops.linalg.adjoint import conj
+from dtensor.ops.linalg.contract import contract, is_product
 from dtensor.ops.linalg.triangle import diagonal, on_diagonal
 
 __all__ = ["einsum"]
@@ -149,9 +150,21 @@ def _einsum(
     settings = {"dtype": dtype, "order": order, "casting": casting}
     if len(arrays) == 2 and math.prod(lengths.values()) > _BY_BLAS:
         settings["optimize"] = ["einsum_path", (0, 1)]
+    product = rule(words, [out], "each")
+    if dtype is None and order == "K" and _is_multiplied(terms, result, arrays):
+        return product, call(contract, *arrays, *terms, result)
     make = wide_call if dtype is None else call
-    kernel = make(np.einsum, _text(terms, result), *arrays, **settings)
-    return rule(words, [out], "each"), kernel
+    return product, make(np.einsum, _text(terms, result), *arrays, **settings)
+
+
+def _is_multiplied(terms: Sequence[Term], out: Term, arrays: Sequence[Operand]) -> bool:
+    """Return whether the processor multiplies two operands as matrices."""
+    if len(arrays) != 2 or not is_multiplied(*arrays):
+        return False
+    (a, b), (x, y) = terms, arrays
+    lengths = dict(zip(a, x.shape, strict=True))
+    same = all(lengths.get(label, n) == n for label, n in zip(b, y.shape, strict=True))
+    return same and is_product(a, b, out)
 
 
 def _is_cut_twice(x: Operand, term: Term) -> bool:

@@ -17,9 +17,8 @@ from dtensor import _C
 from dtensor.ops._make.autocast import narrowed
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.halves import (
-    is_bfloat16,
     is_half,
-    product_call,
+    is_multiplied,
     wide_call,
 )
 from dtensor.ops._make.operator import (
@@ -44,6 +43,7 @@ from dtensor.ops.linalg.adjoint import (
     left_of,
     right_of,
 )
+from dtensor.ops.linalg.contract import contract
 from dtensor.ops.linalg.product_parts import in_panels, multiply
 from dtensor.ops.linalg.vectors import *  # noqa: F403
 from dtensor.ops.linalg.vectors import given
@@ -101,8 +101,8 @@ def matmul(
     left, right = (f"...{m}k" if m else "k"), (f"...k{n}" if n else "k")
     kept = f"...{m}{n}" if m or n else ""
     text = f"{left},{right}->{kept}"
-    if is_bfloat16(x1.dtype) and min(x1.ndim, x2.ndim) > 1 and not settings:
-        made = product_call(_C.product, x1, x2)
+    if min(x1.ndim, x2.ndim) > 1 and not settings and is_multiplied(x1, x2):
+        made = call(_C.product, x1, x2)
     else:
         made = (wide_call if dtype is None else call)(np.matmul, x1, x2, **settings)
     return Rule(text, partial="each"), made
@@ -147,12 +147,30 @@ def _matmul_back(grad: Any, _out: Any, x1: Any, x2: Any) -> tuple[Any, Any]:
 
 def _contraction(a: Operand, b: Operand, pairs: list[tuple[int, int]]) -> Rule:
     """Return the rule of a product that is summed over pairs of dims."""
+    left, right, kept = _labels(a, b, pairs)
+    return rule([left, right], [kept], "each")
+
+
+def _contracted(
+    function: Any, a: Operand, b: Operand, pairs: list[tuple[int, int]], **options: Any
+) -> tuple[Rule, Any]:
+    """Return the rule and the call of such a product, by a function of NumPy's."""
+    if is_multiplied(a, b):
+        labels = map(tuple, _labels(a, b, pairs))
+        return _contraction(a, b, pairs), call(contract, a, b, *labels)
+    return _contraction(a, b, pairs), wide_call(function, a, b, **options)
+
+
+def _labels(
+    a: Operand, b: Operand, pairs: list[tuple[int, int]]
+) -> tuple[list[str], list[str], list[str]]:
+    """Return names of the dims of both operands and of the product."""
     left = letters(a.ndim)
     right = letters(b.ndim, skip=a.ndim)
     for i, j in pairs:
         right[j] = left[i]
     kept = [w for w in left if w not in right] + [w for w in right if w not in left]
-    return rule([left, right], [kept], "each")
+    return left, right, kept
 
 
 def _by_number(function: Any, a: Operand, b: Operand, **options: Any) -> Any:
@@ -184,8 +202,7 @@ def dot(a: Operand, b: Operand, out: None = None) -> Answer | Callable[..., Any]
         return _MULTIPLY, _by_number(np.dot, a, b)
     if a.shape[-1:] == b.shape[:1] and in_panels(a, b):
         return _by_panels
-    pairs = _dot_pairs(a, b)
-    return _contraction(a, b, pairs), wide_call(np.dot, a, b)
+    return _contracted(np.dot, a, b, _dot_pairs(a, b))
 
 
 def _dot_pairs(a: Any, b: Any) -> list[tuple[int, int]]:
@@ -212,7 +229,7 @@ def inner(a: Operand, b: Operand, /) -> Answer:
     """
     if 0 in (a.ndim, b.ndim):
         return _MULTIPLY, _by_number(np.inner, a, b)
-    return _contraction(a, b, _inner_pairs(a, b)), wide_call(np.inner, a, b)
+    return _contracted(np.inner, a, b, _inner_pairs(a, b))
 
 
 def _inner_pairs(a: Any, b: Any) -> list[tuple[int, int]]:
@@ -284,7 +301,7 @@ def tensordot(a: Operand, b: Operand, axes: Any = 2) -> Answer:
     pairs = _pairs(a, b, axes)
     if 0 in (a.ndim, b.ndim):
         return _contraction(a, b, pairs), _by_number(np.tensordot, a, b, axes=axes)
-    return _contraction(a, b, pairs), wide_call(np.tensordot, a, b, axes=axes)
+    return _contracted(np.tensordot, a, b, pairs, axes=axes)
 
 
 def _pairs(a: Any, b: Any, axes: Any) -> list[tuple[int, int]]:
