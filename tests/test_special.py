@@ -91,6 +91,17 @@ def test_gradients_are_those_of_differences(name):
     np.testing.assert_allclose(x.grad, want, 1e-6)
 
 
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int64])
+def test_the_gradient_of_zeta_by_an_integer_is_that_by_a_float(dtype):
+    exponents = torch.tensor([2, 3, 127 + 128 * (dtype is torch.uint8)], dtype=dtype)
+    found = []
+    for x in (exponents, exponents.float()):
+        q = torch.tensor([0.5, 1.5, 1.25], requires_grad=True)
+        torch.special.zeta(x, q).sum().backward()
+        found.append(q.grad.numpy())
+    np.testing.assert_array_equal(*found)
+
+
 def test_there_are_gradients_where_pytorch_has_them():
     x = torch.tensor([0.5], requires_grad=True)
     for name in SPECIAL:

@@ -139,4 +139,7 @@ def _unknown(_grad: Any, _out: Any, _x: Any, _q: Any) -> Any:
     raise NotImplementedError("the derivative for 'zeta' is not implemented.")
 
 
-SPECIAL["zeta"].vjp(_unknown, lambda g, _out, x, q: g * -x * SPECIAL["zeta"](x + 1, q))
+# An integer x may have no room for -x, nor for x + 1.
+SPECIAL["zeta"].vjp(
+    _unknown, lambda g, _out, x, q: -g * x * SPECIAL["zeta"](x + 1.0, q)
+)
