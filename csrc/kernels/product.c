@@ -164,25 +164,40 @@ pack_tile(uint16_t *out, const strip *from, bool of_b)
         _mm512_store_si512(out + i * STEP, row[i]);
 }
 
-/* Panels of 32 lines, one behind another: in each, both tiles of a step, then those of the
- * next one. Of one term, or one line, the distance to the next does not matter. */
+/* Packs both tiles of a step of a panel. Of one term, or one line, the distance to the next
+ * does not matter. */
 BYTES_AND_WORDS static void
+pack_step(uint16_t *out, const strip *from, int64_t line, int64_t term, bool of_b)
+{
+    for (int half = 0; half < 2; half++, line += TILE) {
+        strip tile = {.data = from->data,
+                      .line = from->line,
+                      .term = from->terms <= 1 ? 1 : from->term,
+                      .lines = from->lines - line,
+                      .terms = from->terms - term};
+        if (tile.lines > 0)
+            tile.data += line * from->line + term * from->term;
+        pack_tile(out + half * CELLS, &tile, of_b);
+    }
+}
+
+/* Panels of 32 lines, one behind another: in each both tiles of a step, then those of the
+ * next one. They are made in the order in which memory is read. */
+static void
 pack(uint16_t *out, const strip *from, bool of_b)
 {
-    int64_t distance = from->terms <= 1 ? 1 : from->term;
-    for (int64_t line = 0; line < from->lines; line += BLOCK)
-        for (int64_t term = 0; term < from->terms; term += STEP)
-            for (int half = 0; half < 2; half++, out += CELLS) {
-                int64_t at = line + half * TILE;
-                strip tile = {.data = from->data,
-                              .line = from->line,
-                              .term = distance,
-                              .lines = from->lines - at,
-                              .terms = from->terms - term};
-                if (tile.lines > 0)
-                    tile.data += at * from->line + term * from->term;
-                pack_tile(out, &tile, of_b);
-            }
+    int64_t panels = (from->lines + BLOCK - 1) / BLOCK;
+    int64_t steps = (from->terms + STEP - 1) / STEP;
+    if (from->term == 1)
+        for (int64_t k = 0; k < panels * steps; k++)
+            pack_step(out + 2 * CELLS * k, from, k / steps * BLOCK, k % steps * STEP,
+                      of_b);
+    else
+        for (int64_t k = 0; k < panels * steps; k++) {
+            int64_t panel = k % panels, step = k / panels;
+            pack_step(out + 2 * CELLS * (panel * steps + step), from, panel * BLOCK,
+                      step * STEP, of_b);
+        }
 }
 
 /* --- a block --- */
