@@ -127,6 +127,33 @@ def test_products_over_pairs_of_dims(axes, level):
         check(function(dtensor.as_tensor(a), dtensor.as_tensor(b)), wanted)
 
 
+CONVOLUTIONS = [  # x, weight, stride, padding, dilation, groups
+    ((2, 9, 11), (16, 9, 3), 1, 1, 1, 1),
+    ((2, 8, 9, 10), (16, 8, 3, 3), 1, 1, 1, 1),
+    ((2, 8, 9, 10), (16, 8, 3, 3), 2, 0, 2, 1),
+    ((3, 16, 7, 7), (20, 8, 3, 2), 1, 1, 1, 2),
+    ((2, 16, 7, 7), (24, 16, 1, 1), 1, 0, 1, 1),
+    ((2, 8, 4, 5, 6), (9, 8, 2, 2, 2), 1, 1, 1, 1),
+    ((2, 8, 9, 10), (8, 1, 3, 3), 1, 1, 1, 8),  # the last two are computed in float32
+    ((2, 8, 9, 10), (4, 2, 3, 3), 1, 1, 1, 4),
+]
+
+
+@pytest.mark.parametrize("case", CONVOLUTIONS, ids=str)
+def test_convolutions_and_their_gradients_are_rounded_once(case, level):
+    of_x, of_weight, *options = case
+    convolve = getattr(F, f"conv{len(of_x) - 2}d")
+    a, b, c = integers(0, of_x), integers(1, of_weight), integers(2, of_weight[0])
+    found, wanted = [], []
+    for dtype, into in ((BFLOAT16, found), (np.dtype(float), wanted)):
+        xs = [dtensor.tensor(v.astype(dtype), requires_grad=True) for v in (a, b, c)]
+        y = convolve(*xs, *options)
+        y.backward(dtensor.tensor(integers(3, y.shape).astype(dtype)))
+        into += [y.detach(), *(x.grad for x in xs)]
+    for x, y in zip(found, wanted, strict=True):
+        check(x, np.asarray(y).astype(BFLOAT16))
+
+
 def test_threads_change_no_bit(threads):
     for m, n in ((700, 90), (90, 700), (1, 2000)):
         a, b = numbers(0, (m, 600)), numbers(1, (600, n))

@@ -32,6 +32,7 @@ inside(int64_t *first, int64_t *end, const dt_kernel_dim *d, int64_t i)
                 out[p] = from[p * d->stride];                                          \
     }
 
+LINE(line_2, uint16_t)
 LINE(line_4, uint32_t)
 LINE(line_8, uint64_t)
 LINE(line_16, sixteen)
@@ -42,6 +43,8 @@ put_line(char *out, const char *row, const dt_kernel_dim *d, int64_t i, size_t s
 {
     if (row == NULL)
         memset(out, 0, (size_t)d->places * size);
+    else if (size == 2)
+        line_2((uint16_t *)(void *)out, (const uint16_t *)(const void *)row, d, i);
     else if (size == 4)
         line_4((uint32_t *)(void *)out, (const uint32_t *)(const void *)row, d, i);
     else if (size == 8)

@@ -15,7 +15,7 @@ typedef struct {
 } dt_kernel_dim;
 
 /* out[c, i, p] is the element i of the kernel at place p of plane c, or 0 outside of it:
- * for `planes` planes of elements of `size` bytes, 4, 8 or 16. */
+ * for `planes` planes of elements of `size` bytes, 2, 4, 8 or 16. */
 void dt_columns(void *out, const void *x, int64_t planes,
                 const dt_kernel_dim dims[DT_COLUMNS_DIMS], size_t size);
 

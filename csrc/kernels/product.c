@@ -343,19 +343,24 @@ dt_product_scratch(const dt_product *p)
     return cut(&r, p, NULL);
 }
 
-/* Rounds the sums of a block. */
+/* Adds the bias to the sums of a block, and rounds them. */
 BYTES_AND_WORDS static void
-finish(const dt_product *p, int64_t i, int64_t j, const float *sums, int64_t pitch)
+finish(const dt_product *p, int64_t i, int64_t j, float *sums, int64_t pitch)
 {
     int64_t rows = least(BLOCK, p->m - i), columns = least(BLOCK, p->n - j);
     for (int64_t r = 0; r < rows; r++, sums += pitch) {
-        uint16_t *out = p->out + (i + r) * p->out_row + j;
-        if (p->bias == NULL)
+        int64_t at = (i + r) * p->out_row + j;
+        const uint16_t *bias = p->bias.data;
+        if (bias != NULL) {
+            bias += (i + r) * p->bias.row + j * p->bias.column;
             for (int64_t c = 0; c < columns; c++)
-                out[c] = dt_to_bfloat16(sums[c]);
+                sums[c] += dt_from_bfloat16(bias[c * p->bias.column]);
+        }
+        if (p->wide)
+            memcpy((float *)p->out + at, sums, (size_t)columns * sizeof *sums);
         else
             for (int64_t c = 0; c < columns; c++)
-                out[c] = dt_to_bfloat16(sums[c] + dt_from_bfloat16(p->bias[j + c]));
+                ((uint16_t *)p->out)[at + c] = dt_to_bfloat16(sums[c]);
     }
 }
 

@@ -1,7 +1,7 @@
 /* product.h: products of matrices of bfloat16 by the processor's own dot products, which
  * take 16-bit numbers and add up in float32: AMX, or AVX512-BF16.
  *
- * Sums are rounded to bfloat16 once. The order of additions follows from the number of
+ * Sums are rounded to bfloat16 once, or not at all. The order of additions follows from the number of
  * terms alone, so that an element has the same bits in whichever part of a matrix it is
  * computed; AMX and AVX512-BF16 add in different orders. Both take subnormal numbers as
  * 0. */
@@ -23,9 +23,10 @@ typedef struct {
 typedef struct {
     int64_t m, n, k;
     dt_factor a, b;
-    const uint16_t *bias; /* n elements, for each row; or NULL */
-    uint16_t *out;        /* rows are contiguous ... */
-    int64_t out_row;      /* ... and so many elements apart */
+    dt_factor bias; /* distances may be 0; without data there is none */
+    void *out;      /* of bfloat16 or, if `wide`, of float32. Rows are contiguous ... */
+    int64_t out_row; /* ... and so many elements apart */
+    bool wide;
 } dt_product;
 
 typedef enum { DT_PRODUCT_NONE, DT_PRODUCT_AVX512, DT_PRODUCT_AMX } dt_product_way;

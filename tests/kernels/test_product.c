@@ -83,18 +83,22 @@ each_way(void (*law)(void))
 static void
 check_integers(int64_t m, int64_t n, int64_t k, int order, bool biased)
 {
+    bool by_row = order & 1, wide = order == 3;
     matrix a = matrix_of(m, k, order & 1, small_integer);
     matrix b = matrix_of(k, n, order & 2, small_integer);
-    matrix bias = matrix_of(1, n, true, small_integer);
-    uint16_t *out = malloc((size_t)(m * n) * sizeof *out);
-    dt_product p = {m, n, k, a.factor, b.factor, biased ? bias.memory : NULL, out, n};
+    matrix bias = matrix_of(1, by_row ? m : n, true, small_integer);
+    float *out = malloc((size_t)(m * n) * sizeof *out);
+    dt_product p = {m, n, k, a.factor, b.factor, {NULL, by_row, !by_row}, out, n, wide};
+    p.bias.data = biased ? bias.memory : NULL;
     run(&p);
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
-            float sum = biased ? at(bias.factor, 0, j) : 0;
+            float sum = biased ? at(bias.factor, 0, by_row ? i : j) : 0;
             for (int64_t t = 0; t < k; t++)
                 sum += at(a.factor, i, t) * at(b.factor, t, j);
-            CHECK(out[i * n + j] == dt_to_bfloat16(sum));
+            int64_t here = i * n + j;
+            CHECK(wide ? out[here] == sum
+                       : ((uint16_t *)out)[here] == dt_to_bfloat16(sum));
         }
     free(a.memory);
     free(b.memory);
@@ -134,7 +138,7 @@ thin(void)
         const int64_t *of = SHAPES[s];
         const dt_factor a = {x, 5 * LINE, STEP}, b = {y, 5 * LINE, STEP};
         CHECK(dt_product_takes(a, of[0], of[2]) && dt_product_takes(b, of[2], of[1]));
-        dt_product p = {of[0], of[1], of[2], a, b, NULL, out, of[1]};
+        dt_product p = {of[0], of[1], of[2], a, b, {NULL}, out, of[1], false};
         run(&p);
         for (int64_t i = 0; i < of[0]; i++)
             for (int64_t j = 0; j < of[1]; j++) {
@@ -167,7 +171,7 @@ parts(void)
     for (int order = 0; order < 4; order++) {
         matrix a = matrix_of(M, K, order & 1, some_number);
         matrix b = matrix_of(K, N, order & 2, some_number);
-        dt_product p = {M, N, K, a.factor, b.factor, NULL, whole, N};
+        dt_product p = {M, N, K, a.factor, b.factor, {NULL}, whole, N, false};
         run(&p);
         for (int k = 0; k < 40; k++) {
             int64_t i = draw() % M, j = draw() % N;
@@ -214,7 +218,8 @@ specials(void)
         {one, one}, {zero, one}, {zero, one}, {0x7f7f, 0x7f7f}};
     for (int k = 0; k < 4; k++) { /* inf, nan, nan, and what overflows */
         uint16_t out;
-        dt_product p = {1, 1, 2, {row[k], 2, 1}, {column[k], 1, 2}, NULL, &out, 1};
+        dt_product p = {1,      1,    2, {row[k], 2, 1}, {column[k], 1, 2},
+                        {NULL}, &out, 1, false};
         run(&p);
         float got = dt_from_bfloat16(out);
         CHECK(k == 1 || k == 2 ? isnan(got) : isinf(got) && got > 0);

@@ -53,7 +53,7 @@ columns_of(PyObject *Py_UNUSED(module), PyObject *args)
                 ext_dtype(&dtype, PyArray_DESCR(x), "columns") == 0;
     size_t size = good ? dt_dtype_size(dtype) : 0;
     if (good && (groups < 1 || PyArray_DIM(x, 1) % groups != 0 ||
-                 (size != 4 && size != 8 && size != 16))) {
+                 (size != 2 && size != 4 && size != 8 && size != 16))) {
         PyErr_SetString(PyExc_ValueError, "columns of another array");
         good = false;
     }

@@ -20,11 +20,12 @@ typedef struct {
 
 typedef struct {
     dt_product one; /* of the first matrices */
-    stack a, b;
+    stack a, b, bias;
     int ndim; /* of leading dims */
     int64_t shape[NPY_MAXDIMS];
     int64_t count, pieces; /* of products; of each, that threads share */
     bool by_rows;          /* pieces are rows, else columns */
+    int64_t size;          /* of an element of the result */
     char *scratch;
     int64_t room; /* of a thread's scratch */
 } job;
@@ -91,7 +92,9 @@ run_piece(const job *j, int64_t index)
         place[d] = rest % j->shape[d];
     p.a = matrix_at(&j->a, place, j->ndim);
     p.b = matrix_at(&j->b, place, j->ndim);
-    p.out += which * p.m * p.n;
+    char *out = (char *)p.out + which * p.m * p.n * j->size;
+    if (j->bias.array != NULL)
+        p.bias = matrix_at(&j->bias, place, j->ndim);
     int64_t *length = j->by_rows ? &p.m : &p.n, panels = (*length + 31) / 32;
     int64_t begin = panels * piece / j->pieces * 32;
     int64_t end = panels * (piece + 1) / j->pieces * 32;
@@ -99,9 +102,9 @@ run_piece(const job *j, int64_t index)
         p.a.data += begin * p.a.row;
     else
         p.b.data += begin * p.b.column;
-    if (!j->by_rows && p.bias != NULL)
-        p.bias += begin;
-    p.out += begin * (j->by_rows ? p.out_row : 1);
+    if (p.bias.data != NULL)
+        p.bias.data += begin * (j->by_rows ? p.bias.row : p.bias.column);
+    p.out = out + begin * (j->by_rows ? p.out_row : 1) * j->size;
     *length = (end < *length ? end : *length) - begin;
     if (*length > 0)
         dt_product_run(&p, j->scratch + dt_team_place() * j->room);
@@ -146,52 +149,105 @@ is_stack(PyObject *x, int least)
            ext_dtype_is(PyArray_DESCR((PyArrayObject *)x), DT_BFLOAT16);
 }
 
-/* The shape of the result: leading dims are broadcast. ValueError. */
+/* Broadcasts the leading dims of an array to those of the result. */
+static bool
+spread(job *j, PyArrayObject *x)
+{
+    int more = j->ndim - (PyArray_NDIM(x) - 2);
+    for (int d = more < 0 ? 0 : more; d < j->ndim; d++) {
+        npy_intp length = PyArray_DIM(x, d - more);
+        if (length != j->shape[d] && length != 1 && j->shape[d] != 1)
+            return false;
+        j->shape[d] = j->shape[d] == 1 ? length : j->shape[d];
+    }
+    return more >= 0;
+}
+
+static int64_t
+count_of(const job *j)
+{
+    int64_t count = 1;
+    for (int d = 0; d < j->ndim; d++)
+        count *= j->shape[d];
+    return count;
+}
+
+/* The shape of the result. ValueError. */
 static int
 find_shape(job *j, PyArrayObject *a, PyArrayObject *b, PyArrayObject *bias)
 {
     int of_a = PyArray_NDIM(a) - 2, of_b = PyArray_NDIM(b) - 2;
-    bool fits = PyArray_DIM(a, of_a + 1) == PyArray_DIM(b, of_b);
+    dt_product *p = &j->one;
     j->ndim = of_a > of_b ? of_a : of_b;
-    j->count = 1;
-    for (int d = 0; d < j->ndim; d++) {
-        int in_a = d - (j->ndim - of_a), in_b = d - (j->ndim - of_b);
-        npy_intp x = in_a < 0 ? 1 : PyArray_DIM(a, in_a);
-        npy_intp y = in_b < 0 ? 1 : PyArray_DIM(b, in_b);
-        fits = fits && (x == y || x == 1 || y == 1);
-        j->shape[d] = x == 1 ? y : x;
-        j->count *= j->shape[d];
+    for (int d = 0; d < j->ndim; d++)
+        j->shape[d] = 1;
+    j->shape[j->ndim] = p->m = PyArray_DIM(a, of_a);
+    j->shape[j->ndim + 1] = p->n = PyArray_DIM(b, of_b + 1);
+    p->k = PyArray_DIM(b, of_b);
+    bool fits = PyArray_DIM(a, of_a + 1) == p->k && spread(j, a) && spread(j, b);
+    j->count = count_of(j);
+    if (fits && bias != NULL) { /* it spreads nothing itself */
+        int last = PyArray_NDIM(bias) - 1;
+        npy_intp rows = PyArray_DIM(bias, last - 1), columns = PyArray_DIM(bias, last);
+        fits = spread(j, bias) && count_of(j) == j->count &&
+               (rows == 1 || rows == p->m) && (columns == 1 || columns == p->n);
     }
-    j->shape[j->ndim] = j->one.m = PyArray_DIM(a, of_a);
-    j->shape[j->ndim + 1] = j->one.n = PyArray_DIM(b, of_b + 1);
-    j->one.k = PyArray_DIM(b, of_b);
-    if (bias != NULL)
-        fits = fits && PyArray_NDIM(bias) == 1 && PyArray_DIM(bias, 0) == j->one.n;
     return fits ? 0 : ext_fail(PyExc_ValueError, "product: incompatible shapes");
 }
 
-static PyArrayObject *
-multiply(PyArrayObject *a, PyArrayObject *b, PyArrayObject *bias)
+/* A bias has one number for all rows, or columns, where it has one. */
+static void
+spread_bias(job *j, PyArrayObject *bias)
 {
-    job j = {.scratch = NULL};
+    int last = PyArray_NDIM(bias) - 1;
+    stack_of(&j->bias, j, bias);
+    if (PyArray_DIM(bias, last - 1) == 1)
+        j->bias.first.row = 0;
+    if (PyArray_DIM(bias, last) == 1)
+        j->bias.first.column = 0;
+}
+
+static PyArrayObject *
+multiply(PyArrayObject *a, PyArrayObject *b, PyArrayObject *bias, bool wide)
+{
+    job j = {.scratch = NULL, .size = wide ? 4 : 2};
     if (find_shape(&j, a, b, bias) < 0)
         return NULL;
-    PyArrayObject *out = (PyArrayObject *)ext_array(j.ndim + 2, j.shape, DT_BFLOAT16);
+    PyArrayObject *out = (PyArrayObject *)ext_array(j.ndim + 2, j.shape,
+                                                    wide ? DT_FLOAT32 : DT_BFLOAT16);
     if (out == NULL || PyArray_SIZE(out) == 0)
         return out;
-    if (PyArray_NDIM(b) == 2 && is_one(a)) {
+    if (PyArray_NDIM(b) == 2 && is_one(a) &&
+        (bias == NULL || (PyArray_NDIM(bias) == 2 && PyArray_DIM(bias, 0) == 1))) {
         j.one.m *= j.count;
         j.count = 1;
         j.ndim = 0;
     }
     j.one.out = PyArray_DATA(out);
     j.one.out_row = j.one.n;
-    j.one.bias = bias == NULL ? NULL : PyArray_DATA(bias);
+    j.one.wide = wide;
     stack_of(&j.a, &j, a);
     stack_of(&j.b, &j, b);
+    if (bias != NULL)
+        spread_bias(&j, bias);
     if (run(&j) < 0)
         Py_CLEAR(out);
     return out;
+}
+
+/* A bias of at least two dims. */
+static PyArrayObject *
+bias_of(PyObject *object)
+{
+    PyArrayObject *x = (PyArrayObject *)PyArray_FromArray((PyArrayObject *)object, NULL,
+                                                          NPY_ARRAY_ALIGNED);
+    if (x == NULL || PyArray_NDIM(x) > 1)
+        return x;
+    npy_intp shape[] = {1, PyArray_DIM(x, 0)};
+    PyArray_Dims dims = {shape, 2};
+    PyArrayObject *row = (PyArrayObject *)PyArray_Newshape(x, &dims, NPY_CORDER);
+    Py_DECREF(x);
+    return row;
 }
 
 /* NumPy's product, of all other arrays. */
@@ -210,19 +266,16 @@ plain_product(PyObject *const *args, PyObject *bias)
 static PyObject *
 product(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
-    PyObject *last = count == 3 ? args[2] : Py_None;
-    if (count < 2 || count > 3)
+    PyObject *last = count > 2 ? args[2] : Py_None;
+    if (count < 2 || count > 4)
         return PyErr_Format(PyExc_TypeError, "product takes two arrays and a bias");
     if (dt_product_used() == DT_PRODUCT_NONE || !is_stack(args[0], 2) ||
         !is_stack(args[1], 2) || (last != Py_None && !is_stack(last, 1)))
         return plain_product(args, last);
     PyArrayObject *a = readable(args[0]), *b = readable(args[1]), *out = NULL;
-    PyArrayObject *bias = NULL;
-    if (last != Py_None)
-        bias = (PyArrayObject *)PyArray_FromArray((PyArrayObject *)last, NULL,
-                                                  NPY_ARRAY_CARRAY_RO);
+    PyArrayObject *bias = last == Py_None ? NULL : bias_of(last);
     if (a != NULL && b != NULL && (last == Py_None || bias != NULL))
-        out = multiply(a, b, bias);
+        out = multiply(a, b, bias, count == 4 && args[3] == Py_True);
     Py_XDECREF(a);
     Py_XDECREF(b);
     Py_XDECREF(bias);
@@ -237,10 +290,10 @@ has_product(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
 
 PyMethodDef ext_product_methods[] = {
     {"product", (PyCFunction)(void (*)(void))product, METH_FASTCALL,
-     "product(a, b, bias=None, /)\n--\n\n"
+     "product(a, b, bias=None, wide=False, /)\n--\n\n"
      "Return ``a @ b + bias``: of bfloat16 by the processor's own dot products, which "
      "add\n"
-     "up in float32, rounded once, where it has such; else as NumPy does."},
+     "up in float32, rounded once or, if `wide`, left so; else as NumPy does."},
     {"has_product", has_product, METH_NOARGS,
      "has_product()\n--\n\n"
      "Return whether this processor multiplies bfloat16 faster than float32."},

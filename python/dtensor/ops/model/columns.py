@@ -14,6 +14,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
 from dtensor import _C
+from dtensor.ops._make.halves import is_bfloat16
 from dtensor.ops._make.kernel import DIRECT
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "convolve_input",
     "convolve_weight",
     "from_columns",
+    "is_few",
     "padded_shape",
     "places_of",
 ]
@@ -35,6 +37,7 @@ Steps = tuple[Ints, Ints, Ints, Ints]
 
 _COLUMNS = 1 << 21  # elements of columns that are made at a time
 _FILTERS = 8  # of a channel, of which more are faster as a matrix
+_LEAST = 8  # filters of a group, and elements of each, in a product of bfloat16
 
 _DEPTHWISE = _C.kernel("depthwise")
 _DEPTHWISE_INPUT = _C.kernel("depthwise_input")
@@ -96,7 +99,7 @@ def columns_of(
     x: Array, kernel: Ints, places: Ints, groups: int, steps: Steps
 ) -> Array:
     """Return matrices (samples, groups, channels and kernel, places)."""
-    if x.dtype.itemsize in (4, 8, 16) and len(kernel) <= 3 and x.shape[1]:
+    if x.dtype.itemsize in (2, 4, 8, 16) and len(kernel) <= 3 and x.shape[1]:
         dims = _dims(x.shape[2:], kernel, places, steps)
         return _C.columns_of(x, dims, max(groups, 1))
     if any(steps[1] + steps[2]):
@@ -160,7 +163,31 @@ def _is_depthwise(x: Ints, weight: Ints, dtype: np.dtype[Any], steps: Steps) -> 
     return 0 < padded <= 8 * elements + _COLUMNS and 0 < math.prod(weight) * elements
 
 
+def is_few(x: Ints, weight: Ints, steps: Steps) -> bool:
+    """Return whether filters are too few, or too small, for products of bfloat16."""
+    per_group = weight[0] // max(_groups(x[1], weight), 1)
+    small = min(per_group, math.prod(weight[1:])) < _LEAST
+    return small or _is_depthwise(x, weight, np.dtype(np.float32), steps)
+
+
 # --- products -------------------------------------------------------------------------
+
+# bfloat16 is multiplied as such, added up in float32, and rounded once (`_C.product`).
+
+
+def _multiply(out: Array, rows: Array, columns: Array, bias: Array | None) -> None:
+    """Write products, of bfloat16 or of what NumPy multiplies."""
+    if is_bfloat16(out.dtype):
+        out[...] = _C.product(rows, columns, bias)
+        return
+    np.matmul(rows, columns, out=out)
+    if bias is not None:
+        out += bias
+
+
+def _rounded(x: Array, dtype: np.dtype[Any]) -> Array:
+    """Return sums in this dtype."""
+    return x if x.dtype == dtype else _C.cast(x, dtype)
 
 
 def convolve(
@@ -175,15 +202,17 @@ def convolve(
         return made
     given = groups and x.size
     out = (np.empty if given else np.zeros)((len(x), len(weight), *places), x.dtype)
+    shift = bias if adds else None
     if given and out.size:
         rows = weight.reshape(groups, len(weight) // groups, -1)
         flat = out.reshape(len(x), groups, rows.shape[1], -1)
         each = rows.shape[2] * groups * flat.shape[3]
+        column = None if shift is None else shift.reshape(*rows.shape[:2], 1)
         for some in _some(len(x), each):
             columns = _seen(x[some], kernel, places, groups, steps)
-            np.matmul(rows, columns, out=flat[some])
-    if bias is not None and adds:
-        out += bias.reshape(-1, *(1,) * len(places))
+            _multiply(flat[some], rows, columns, column)
+    elif shift is not None:
+        out += shift.reshape(-1, *(1,) * len(places))
     return out
 
 
@@ -199,12 +228,13 @@ def convolve_input(grad: Array, weight: Array, shape: Ints, steps: Steps) -> Arr
     rows = weight.reshape(groups, len(weight) // groups, -1).swapaxes(1, 2)
     flat = grad.reshape(len(grad), groups, rows.shape[2], -1)
     if _is_pointwise(kernel, steps):
-        return np.asarray(np.matmul(rows, flat).reshape(shape))
+        return _C.product(rows, flat).reshape(shape)
     out = np.empty(shape, grad.dtype)
     for some in _some(len(grad), rows.shape[1] * groups * flat.shape[3]):
         part = out[some]
-        columns = np.matmul(rows, flat[some])
-        part[...] = from_columns(columns, part.shape, kernel, steps)
+        columns = _C.product(rows, flat[some], None, True)
+        added = from_columns(columns, part.shape, kernel, steps)
+        part[...] = _rounded(added, grad.dtype)
     return out
 
 
@@ -217,12 +247,14 @@ def convolve_weight(grad: Array, x: Array, shape: Ints, steps: Steps) -> Array:
         dims = _dims(x.shape[2:], kernel, grad.shape[2:], steps)
         made: Array = _DEPTHWISE_WEIGHT(grad, x, dims)
         return made
-    out = np.zeros(shape, grad.dtype)
+    wide = np.float32 if is_bfloat16(grad.dtype) else grad.dtype
+    out = np.zeros(shape, wide)
     if not groups or not grad.size or not out.size:
-        return out
+        return _rounded(out, grad.dtype)
     sums = out.reshape(groups, shape[0] // groups, -1)
     flat = grad.reshape(len(grad), groups, sums.shape[1], -1)
     for some in _some(len(x), sums.shape[2] * groups * flat.shape[3]):
         columns = _seen(x[some], kernel, grad.shape[2:], groups, steps)
-        sums += np.matmul(flat[some], columns.swapaxes(2, 3)).sum(axis=0)
-    return out
+        products = _C.product(flat[some], columns.swapaxes(2, 3), None, True)
+        sums += products.sum(axis=0)
+    return _rounded(out, grad.dtype)

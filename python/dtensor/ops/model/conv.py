@@ -4,13 +4,13 @@ The three products of columns.py are each other's gradients. Samples, filters, g
 and channels may be cut; places not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from dtensor.ops._make.autocast import narrowed
-from dtensor.ops._make.halves import wide_call
+from dtensor.ops._make.halves import product_call, wide_call
 from dtensor.ops._make.operator import Operand, Part, operator
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg.adjoint import conj
@@ -20,6 +20,7 @@ from dtensor.ops.model.columns import (
     convolve,
     convolve_input,
     convolve_weight,
+    is_few,
     padded_shape,
     places_of,
 )
@@ -64,6 +65,10 @@ _ROWS_WITH_BIAS = (
 )
 
 
+def _calls(x: Ints, weight: Ints, steps: Steps) -> Callable[..., Any]:
+    return wide_call if is_few(x, weight, steps) else product_call
+
+
 @operator(name="convolution")
 def convolution(
     input: Operand,  # noqa: A002
@@ -79,7 +84,8 @@ def convolution(
         operands, rows = [*operands, words.bias], _ROWS_WITH_BIAS
         adds = Part(lambda operands, results: adds_once(2, operands, results))
     product = rule(operands, [words.out], rows, words.lengths)
-    return product, wide_call(convolve, input, weight, bias, adds, steps), input.dtype
+    make = _calls(input.shape, weight.shape, steps)
+    return product, make(convolve, input, weight, bias, adds, steps), input.dtype
 
 
 @operator(name="convolution_input")
@@ -90,7 +96,8 @@ def convolution_input(
     words = _Terms(shape, weight.shape, grad.shape[2:])
     local = Part(lambda _operands, results: results[0].local_shape())
     product = rule([words.out, words.weight], [words.x], _ROWS, words.lengths)
-    return product, wide_call(convolve_input, grad, weight, local, steps), grad.dtype
+    make = _calls(shape, weight.shape, steps)
+    return product, make(convolve_input, grad, weight, local, steps), grad.dtype
 
 
 @operator(name="convolution_weight")
@@ -104,7 +111,8 @@ def convolution_weight(
     words = _Terms(input.shape, shape, grad.shape[2:])
     local = Part(lambda _operands, results: results[0].local_shape())
     product = rule([words.out, words.x], [words.weight], _ROWS, words.lengths)
-    return product, wide_call(convolve_weight, grad, input, local, steps), grad.dtype
+    make = _calls(input.shape, shape, steps)
+    return product, make(convolve_weight, grad, input, local, steps), grad.dtype
 
 
 convolution.vjp(
