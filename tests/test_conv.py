@@ -171,3 +171,34 @@ WRONG = [
 def test_what_does_not_go_together_is_refused(x, w, options, words):
     with pytest.raises(RuntimeError, match=words):
         conv2d(np.ones(x), np.ones(w), **options)
+
+
+def drawn_steps(rng, dims):
+    """Lengths, a kernel, and stride, padding and dilation, with a place or more."""
+    while True:
+        lengths, kernel = (tuple(rng.integers(1, n, dims)) for n in (9, 4))
+        stride, dilation = (tuple(rng.integers(1, 4, dims)) for _ in range(2))
+        low, high = (tuple(rng.integers(0, 4, dims)) for _ in range(2))
+        steps = (stride, low, high, dilation)
+        if min(_columns.places_of(lengths, kernel, steps)) > 0:
+            return lengths, kernel, steps
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_columns_and_their_sums_are_those_of_numpy(dims):
+    rng = np.random.default_rng(dims)
+    for _ in range(60):
+        lengths, kernel, steps = drawn_steps(rng, dims)
+        places = _columns.places_of(lengths, kernel, steps)
+        x = rng.integers(-9, 10, (2, 4, *lengths))
+        wide = _columns.columns_of(x, kernel, places, 2, steps)
+        for dtype in (np.int8, np.int16, np.float32):  # of 1 byte: NumPy's windows
+            found = _columns.columns_of(x.astype(dtype), kernel, places, 2, steps)
+            np.testing.assert_array_equal(found, wide)
+        wanted = _columns.from_columns(
+            wide.astype(complex), x.shape, kernel, steps
+        ).real
+        for dtype in (np.float32, np.float64):
+            found = _columns.from_columns(wide.astype(dtype), x.shape, kernel, steps)
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found, wanted)

@@ -2,6 +2,7 @@
 #ifndef DT_COLUMNS_H
 #define DT_COLUMNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,5 +19,10 @@ typedef struct {
  * for `planes` planes of elements of `size` bytes, 2, 4, 8 or 16. */
 void dt_columns(void *out, const void *x, int64_t planes,
                 const dt_kernel_dim dims[DT_COLUMNS_DIMS], size_t size);
+
+/* The adjoint: x[c, i] is the sum of the elements of plane c that come from there, in the
+ * order of the kernel's elements; of float32 or, if `wide`, float64. */
+void dt_columns_add(void *x, const void *columns, int64_t planes,
+                    const dt_kernel_dim dims[DT_COLUMNS_DIMS], bool wide);
 
 #endif
