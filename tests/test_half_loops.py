@@ -128,3 +128,41 @@ def test_an_initial_value_is_rounded_before_it_is_added(ranks, name):
                 assert np.array_equal(found, wanted, equal_nan=True)
 
     ranks(body)
+
+
+ALIKE = {
+    "rows": lambda x: x,
+    "columns": lambda x: x.T.copy().T,
+    "steps": lambda x: np.repeat(x, 2, 1)[:, ::2],
+    "reversed": lambda x: x[::-1].copy()[::-1],
+    "nothing": lambda x: x[:0],
+    "one": lambda x: x[0, :1],
+}
+
+
+@pytest.mark.parametrize("view", ALIKE)
+@pytest.mark.parametrize("f", [*ONE[:3], *TWO[:4]], ids=lambda f: f.__name__)
+def test_arithmetic_of_bfloat16_is_that_of_float32_rounded(f, view, level):
+    """As are the warnings. What lies otherwise than its neighbour is, too."""
+    rng = np.random.default_rng(7)
+    bits = rng.permutation(1 << 16).astype(np.uint16).reshape(64, 1024)
+    with np.errstate(all="ignore"):
+        every = [x.view(ml_dtypes.bfloat16) for x in (bits, bits[::-1, ::-1].copy())]
+    normal = [(x.astype(np.float32) % 7 + 1).astype(ml_dtypes.bfloat16) for x in every]
+    plain = [np.nan_to_num(x.astype(np.float32), nan=2).astype(x.dtype) for x in normal]
+    for xs in (every, plain):
+        taken = [ALIKE[view](x) for x in xs][: f.nin]
+        for other in (view, "columns") if view in ("rows", "steps") else (view,):
+            arrays = [*taken[:-1], ALIKE[other](xs[f.nin - 1])]
+            wide = [x.astype(np.float32) for x in arrays]
+            tensors = [dtensor.tensor(x) for x in arrays]
+            said, found = [], []
+            for function_of in (wide, tensors):
+                with warnings.catch_warnings(record=True) as heard:
+                    warnings.simplefilter("always")
+                    found.append(np.asarray(f(*function_of)))
+                said.append(sorted({str(each.message) for each in heard}))
+            wanted = found[0].astype(ml_dtypes.bfloat16).astype(np.float32)
+            assert found[1].dtype == ml_dtypes.bfloat16
+            np.testing.assert_array_equal(found[1].astype(np.float32), wanted)
+            assert said[0] == said[1]

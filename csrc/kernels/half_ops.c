@@ -216,25 +216,33 @@ raise_flag_of_nan(const uint16_t *x, int64_t count)
         feraiseexcept(FE_INVALID);
 }
 
-/* Operands that a function does not take are its first one once more. */
+/* Operands that a function does not take are its first one once more. NumPy rounds to
+ * bfloat16 without a flag. */
 static void
-run_rounding(const dt_half_op *op, uint16_t *out, const uint16_t *const *x,
-             int64_t count)
+run_rounding(const dt_half_op *op, dt_dtype half, uint16_t *out,
+             const uint16_t *const *x, int64_t count)
 {
     float wide[2][BLOCK], exact[BLOCK];
-    dt_widen(DT_FLOAT16, wide[0], x[0], count);
+    dt_widen(half, wide[0], x[0], count);
     if (x[1] != x[0])
-        dt_widen(DT_FLOAT16, wide[1], x[1], count);
+        dt_widen(half, wide[1], x[1], count);
     op->rounding[dt_level()](exact, wide[0], wide[x[1] != x[0]], wide[0], count);
-    for (int k = 0; k < 2 && dt_level() == 0; k++)
+    for (int k = 0; k < 2 && dt_level() == 0 && half == DT_FLOAT16; k++)
         raise_flag_of_nan(x[k], count);
-    dt_narrow(DT_FLOAT16, out, exact, count);
-    raise_flags(out, exact, count);
+    dt_narrow(half, out, exact, count);
+    if (half == DT_FLOAT16)
+        raise_flags(out, exact, count);
+}
+
+bool
+dt_half_op_has(const dt_half_op *op, dt_dtype half)
+{
+    return half == DT_FLOAT16 || (half == DT_BFLOAT16 && op->rounding[0] != NULL);
 }
 
 void
-dt_half_op_run(const dt_half_op *op, void *out, const uint16_t *const *x,
-               const int *step, int64_t count)
+dt_half_op_run(const dt_half_op *op, dt_dtype half, void *out,
+               const uint16_t *const *x, const int *step, int64_t count)
 {
     int level = dt_level();
     uint16_t same[DT_HALF_OPERANDS][BLOCK]; /* numbers that stay */
@@ -255,6 +263,6 @@ dt_half_op_run(const dt_half_op *op, void *out, const uint16_t *const *x,
             op->choosing[level](chosen_ones, at[0], at[1], at[2], n);
             memcpy((uint16_t *)out + begin, chosen_ones, (size_t)n * sizeof *x[0]);
         } else
-            run_rounding(op, (uint16_t *)out + begin, at, n);
+            run_rounding(op, half, (uint16_t *)out + begin, at, n);
     }
 }

@@ -32,37 +32,42 @@ is_same(uint16_t x, float value)
            (found == value && signbit(found) == signbit(value));
 }
 
-static float
-rounded(double value) /* exact for sums and products of float16 in double */
+/* In either format; float32 rounds exactly as the sum, product or quotient of float64. */
+static void
+check_rounding(dt_dtype half, const char *name, char symbol)
 {
-    return dt_from_float16(dt_to_float16((float)value));
+    const bool wide = half == DT_BFLOAT16;
+    const uint16_t *x[] = {a, b};
+    const int steps[] = {1, 1};
+    CHECK(dt_half_op_has(dt_half_op_of(name), half));
+    dt_half_op_run(dt_half_op_of(name), half, out, x, steps, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        float p = wide ? dt_from_bfloat16(a[i]) : dt_from_float16(a[i]);
+        float q = wide ? dt_from_bfloat16(b[i]) : dt_from_float16(b[i]);
+        float exact = symbol == '+'   ? p + q
+                      : symbol == '-' ? p - q
+                      : symbol == '*' ? p * q
+                                      : p / q;
+        uint16_t want = wide ? dt_to_bfloat16(exact) : dt_to_float16(exact);
+        float found = wide ? dt_from_bfloat16(out[i]) : dt_from_float16(out[i]);
+        CHECK(isnan(exact) ? isnan(found) : out[i] == want);
+    }
 }
 
 static void
 sums_products_and_quotients_are_rounded_once(void)
 {
-    const struct {
-        const char *name;
-        char symbol;
-    } ops[] = {{"add", '+'}, {"subtract", '-'}, {"multiply", '*'}, {"divide", '/'}};
-    const int steps[] = {1, 1};
+    static const char *const NAMES[] = {"add", "subtract", "multiply", "divide"};
     fill();
     for (int level = 2; level >= 0; level--) {
         dt_level_set(level);
-        for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
-            const uint16_t *x[] = {a, b};
-            dt_half_op_run(dt_half_op_of(ops[k].name), out, x, steps, COUNT);
-            for (int i = 0; i < COUNT; i++) {
-                float p = dt_from_float16(a[i]), q = dt_from_float16(b[i]);
-                float exact = ops[k].symbol == '+'   ? p + q
-                              : ops[k].symbol == '-' ? p - q
-                              : ops[k].symbol == '*' ? p * q
-                                                     : p / q;
-                CHECK(is_same(out[i], rounded(exact)));
-            }
+        for (int k = 0; k < 4; k++) {
+            check_rounding(DT_FLOAT16, NAMES[k], "+-*/"[k]);
+            check_rounding(DT_BFLOAT16, NAMES[k], "+-*/"[k]);
         }
     }
     dt_level_set(-1);
+    CHECK(!dt_half_op_has(dt_half_op_of("less"), DT_BFLOAT16));
 }
 
 static void
@@ -74,14 +79,14 @@ numbers_are_chosen_and_compared(void)
     for (int level = 2; level >= 0; level--) {
         dt_level_set(level);
         const uint16_t one[] = {dt_to_float16(1)}, *x[] = {a, one, c};
-        dt_half_op_run(dt_half_op_of("maximum"), out, x, steps, COUNT);
-        dt_half_op_run(dt_half_op_of("less"), bytes, x, steps, COUNT);
+        dt_half_op_run(dt_half_op_of("maximum"), DT_FLOAT16, out, x, steps, COUNT);
+        dt_half_op_run(dt_half_op_of("less"), DT_FLOAT16, bytes, x, steps, COUNT);
         for (int i = 0; i < COUNT; i++) {
             float p = dt_from_float16(a[i]);
             CHECK(is_same(out[i], isnan(p) || p >= 1 ? p : 1));
             CHECK(bytes[i] == (p < 1));
         }
-        dt_half_op_run(dt_half_op_of("clip"), out, x, steps, COUNT);
+        dt_half_op_run(dt_half_op_of("clip"), DT_FLOAT16, out, x, steps, COUNT);
         for (int i = 0; i < COUNT; i++) {
             float p = dt_from_float16(a[i]), low = isnan(p) || p >= 1 ? p : 1;
             float high = dt_from_float16(c[i]);
@@ -98,7 +103,7 @@ raised(const char *name, uint16_t x, uint16_t y)
     const int steps[] = {1, 1};
     uint16_t result;
     feclearexcept(FE_ALL_EXCEPT);
-    dt_half_op_run(dt_half_op_of(name), &result, operands, steps, 1);
+    dt_half_op_run(dt_half_op_of(name), DT_FLOAT16, &result, operands, steps, 1);
     return fetestexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
 }
 
@@ -131,8 +136,8 @@ a_result_may_be_an_operand(void)
     const uint16_t *x[] = {a, b};
     const int steps[] = {1, 1};
     fill();
-    dt_half_op_run(dt_half_op_of("add"), out, x, steps, COUNT);
-    dt_half_op_run(dt_half_op_of("add"), a, x, steps, COUNT);
+    dt_half_op_run(dt_half_op_of("add"), DT_FLOAT16, out, x, steps, COUNT);
+    dt_half_op_run(dt_half_op_of("add"), DT_FLOAT16, a, x, steps, COUNT);
     CHECK(memcmp(out, a, COUNT * sizeof *out) == 0);
     CHECK(dt_half_op_of("sin") == NULL);
 }

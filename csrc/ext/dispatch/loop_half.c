@@ -31,7 +31,7 @@ run(PyArrayMethod_Context *context, char *const *data, const npy_intp *dimension
     }
     if (!fits)
         return numpy->call(context, data, dimensions, strides, numpy->auxdata);
-    dt_half_op_run(self->op, data[count], x, step, dimensions[0]);
+    dt_half_op_run(self->op, DT_FLOAT16, data[count], x, step, dimensions[0]);
     return 0;
 }
 

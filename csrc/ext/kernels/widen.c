@@ -1,15 +1,19 @@
 /* widen.c: functions of float32 for arrays of float16 and bfloat16. */
 #include "ext/kernels/kernels.h"
 
+#include "kernels/half_ops.h"
 #include "kernels/widen.h"
 
+#include <fenv.h>
 #include <stddef.h>
+#include <string.h>
 
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     PyObject *function;
-    PyObject *dtypes; /* of the results: one, or a tuple */
+    PyObject *dtypes;     /* of the results: one, or a tuple */
+    const dt_half_op *op; /* what computes it of bfloat16 at once, or NULL */
 } WideObject;
 
 enum { INLINE_ARGUMENTS = 16 };
@@ -169,6 +173,58 @@ cast(PyObject *Py_UNUSED(module), PyObject *args)
 
 /* --- the call --- */
 
+/* The function of our own for one of NumPy's, which rounds to this dtype; or NULL. */
+static const dt_half_op *
+op_of(PyObject *function, PyObject *dtype)
+{
+    if (strcmp(Py_TYPE(function)->tp_name, "numpy.ufunc") != 0 ||
+        !PyArray_DescrCheck(dtype) ||
+        !ext_dtype_is((PyArray_Descr *)dtype, DT_BFLOAT16))
+        return NULL;
+    PyObject *name = PyObject_GetAttrString(function, "__name__");
+    const char *text = name == NULL ? NULL : PyUnicode_AsUTF8(name);
+    const dt_half_op *op = text == NULL ? NULL : dt_half_op_of(text);
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return op != NULL && dt_half_op_has(op, DT_BFLOAT16) ? op : NULL;
+}
+
+/* Computes arrays of one shape, which lie alike and without gaps. NULL, without an
+ * exception, where they do not, and where NumPy has something to say of the numbers. */
+static PyObject *
+at_once(const WideObject *wide, PyObject *const *args, Py_ssize_t count)
+{
+    enum { FLAGS = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID };
+    static const int STEPS[DT_HALF_OPERANDS] = {1, 1, 1};
+    const uint16_t *x[DT_HALF_OPERANDS];
+    if (wide->op == NULL || count != dt_half_op_operands(wide->op))
+        return NULL;
+    for (Py_ssize_t k = 0; k < count; k++)
+        if (!PyArray_CheckExact(args[k]) ||
+            !ext_dtype_is(PyArray_DESCR((PyArrayObject *)args[k]), DT_BFLOAT16) ||
+            !PyArray_SAMESHAPE((PyArrayObject *)args[k], (PyArrayObject *)args[0]))
+            return NULL;
+    PyArrayObject *out = (PyArrayObject *)PyArray_NewLikeArray((PyArrayObject *)args[0],
+                                                               NPY_KEEPORDER, NULL, 0);
+    bool good = out != NULL && PyArray_NDIM(out) > 0;
+    for (Py_ssize_t k = 0; k < count && good; k++) {
+        good = is_parallel((PyArrayObject *)args[k], out);
+        x[k] = PyArray_DATA((PyArrayObject *)args[k]);
+    }
+    if (good) {
+        int64_t size = PyArray_SIZE(out);
+        PyThreadState *state = ext_kernel_begin(size);
+        feclearexcept(FLAGS);
+        dt_half_op_run(wide->op, DT_BFLOAT16, PyArray_DATA(out), x, STEPS, size);
+        good = fetestexcept(FLAGS) == 0;
+        ext_kernel_end(state);
+    }
+    if (!good)
+        Py_CLEAR(out);
+    PyErr_Clear(); /* without memory NumPy raises it again */
+    return (PyObject *)out;
+}
+
 static PyObject *
 wide_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *kwnames)
 {
@@ -176,6 +232,9 @@ wide_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *kwnames
     Py_ssize_t places = PyVectorcall_NARGS(flags), read = 0;
     Py_ssize_t count = places + (kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames));
     PyObject *space[INLINE_ARGUMENTS + 1] = {NULL}, **given = space;
+    PyObject *found = kwnames == NULL ? at_once(wide, args, count) : NULL;
+    if (found != NULL)
+        return found;
     if (count > INLINE_ARGUMENTS)
         given = PyMem_New(PyObject *, (size_t)count + 1);
     if (given == NULL)
@@ -236,6 +295,7 @@ in_float32(PyObject *Py_UNUSED(module), PyObject *args)
     self->vectorcall = wide_call;
     self->function = Py_NewRef(function);
     self->dtypes = Py_NewRef(dtypes);
+    self->op = op_of(function, dtypes);
     return (PyObject *)self;
 }
 
