@@ -40,7 +40,7 @@ def contract(a: Array, b: Array, of_a: Labels, of_b: Labels, out: Labels) -> Arr
         wanted = [labels.index(label) for group in groups for label in group]
         sizes = [math.prod(lengths[label] for label in group) for group in groups[1:]]
         stack = [lengths[label] for label in stacked]
-        return x.transpose(wanted).reshape(*stack, *sizes)
+        return np.transpose(x, wanted).reshape(*stack, *sizes)
 
     product = _C.product(
         arranged(a, of_a, stacked, rows, summed),
@@ -48,4 +48,4 @@ def contract(a: Array, b: Array, of_a: Labels, of_b: Labels, out: Labels) -> Arr
     )
     found = [*stacked, *rows, *columns]
     whole = product.reshape([lengths[label] for label in found])
-    return np.asarray(whole.transpose([found.index(label) for label in out]))
+    return np.transpose(whole, [found.index(label) for label in out])
