@@ -149,6 +149,12 @@ def explain_expression(
     watch(tell)
     try:
         result = fn(*given[0], **given[1])
+    except NotImplementedError as error:
+        error.add_note(
+            "explain runs the function on tensors without data: it cannot follow what "
+            "reads elements, or writes to those that an array of indices picks"
+        )
+        raise
     finally:
         unwatch(tell)
     world = _C.World.current()

@@ -180,6 +180,12 @@ def explain(
     RuntimeError
         If the function reads the values of a tensor.
 
+    Notes
+    -----
+    What is written by ``x[index] = value`` and `numpy.copyto` is counted where `index`
+    has slices and integers. Values that are written to elements picked by arrays of
+    indices or masks depend on these, and are not.
+
     Examples
     --------
     >>> from dtensor import DeviceMesh, Layout, Shard

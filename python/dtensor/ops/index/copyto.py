@@ -63,7 +63,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         src, where = known_all("copyto", src, where)
         np.copyto(dst, src, casting, where)
         return
-    if dst.device == "meta":
+    if dst.device == "meta" and where is not True:
         return
     if isinstance(src, bool | int | float | complex):
         number = np.empty((), dst.dtype)

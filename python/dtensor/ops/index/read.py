@@ -111,7 +111,7 @@ def _any(x: Any, index: Any) -> Any:
     if not any(isinstance(t, Pick | Mask) for t in terms):
         view = basic(x, [t for t in terms if isinstance(t, Span | At | New)])
         if _is_element(terms) or (_has_scalar_array(index) and not _C.is_torch(x)):
-            return make(local(view).copy(), view.layout)
+            return view if x.device == "meta" else make(local(view).copy(), view.layout)
         if is_copied(x.layout, [t for t in terms if isinstance(t, Span | At)]):
             _C.set_origin(view, x, index)  # writes to it are copied back
         return view

@@ -24,6 +24,7 @@ from dtensor.ops._make.parts import (
     values_of,
 )
 from dtensor.ops._make.refusal import in_dialect
+from dtensor.ops.index import written
 from dtensor.ops.index.basic import basic, held, whole, window
 from dtensor.ops.index.fetched import (
     cut_alike,
@@ -142,8 +143,8 @@ def _of_value(grad: Any, index: Any, shape: tuple[int, ...]) -> Any:
 
 def _write(x: Any, index: Any, value: Any) -> None:
     if x.device == "meta":
-        return
-    if isinstance(x, _C.DTensor):
+        written.move_only(x, index, value)
+    elif isinstance(x, _C.DTensor):
         _set(x, index, value)
     else:
         value = value.detach() if isinstance(value, _C.Tensor) else value
@@ -258,7 +259,7 @@ def _write_through(x: _C.DTensor, index: tuple[Any, ...], value: Value) -> bool:
     if value.shape != view.shape and (value.ndim or spread):
         return False
     if isinstance(value, _C.DTensor):
-        value = local(move("setitem", value, view.layout.with_dtype(value.dtype)))
+        value = written.received(value, view.layout.with_dtype(value.dtype))
     elif value.ndim and inside(view.layout):
         value = value[key_of(view.layout)]
     local(view)[...] = value

@@ -7,11 +7,29 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor._core.device import is_meta
 from dtensor.ops._make.parts import inside, key_of, local, make, move, place
 from dtensor.ops.index.basic import basic, held, window
-from dtensor.ops.index.terms import At, New, Span, Term
+from dtensor.ops.index.terms import (
+    At,
+    New,
+    Span,
+    Term,
+    check_bounds,
+    is_basic,
+    parse,
+)
 
-__all__ = ["PICK", "Value", "brought", "fitted", "shown", "write_view"]
+__all__ = [
+    "PICK",
+    "Value",
+    "brought",
+    "fitted",
+    "move_only",
+    "received",
+    "shown",
+    "write_view",
+]
 
 Array = npt.NDArray[Any]
 Value = Array | _C.DTensor
@@ -68,6 +86,13 @@ def shown(shape: Sequence[int]) -> str:
     return f"({','.join(map(str, shape))}{',' * (len(shape) == 1)})"
 
 
+def received(value: _C.DTensor, to: _C.Layout) -> Array:
+    """Return this rank's part of a value that is moved; in a simulation, where moves
+    give no data, zeros for it."""
+    x = move("setitem", value, to)
+    return np.zeros((1,) * x.ndim, x.dtype) if is_meta(x) else local(x)
+
+
 def brought(value: Value, to: _C.Layout, dims: dict[int, int], dtype: Any) -> Array:
     """Return this rank's part of a value that is written to the parts of a layout.
 
@@ -78,15 +103,30 @@ def brought(value: Value, to: _C.Layout, dims: dict[int, int], dtype: Any) -> Ar
     alike = to.like(value.shape, same, value.dtype)
     if not to.is_partial:
         if isinstance(value, _C.DTensor):
-            return local(move("setitem", value, alike))
+            return received(value, alike)
         return value[key_of(alike)] if inside(alike) else value
     addends = to.like(value.shape, same, dtype, partial=True)
     if not isinstance(value, _C.DTensor):
         return local(place(value.astype(dtype), addends))
     if value.dtype != dtype:
-        part = local(move("setitem", value, alike)).astype(dtype)
+        part = received(value, alike).astype(dtype)
         value = make(part, alike.with_dtype(dtype))
-    return local(move("setitem", value, addends))
+    return received(value, addends)
+
+
+def move_only(x: Any, index: Any, value: Any) -> None:
+    """Move a value as a write to slices does, where there are no data: for who is told
+    of moves."""
+    distributed = isinstance(x, _C.DTensor) and isinstance(value, _C.DTensor)
+    if not distributed or value.device != "meta" or not is_basic(index):
+        return
+    terms = check_bounds("setitem", x.shape, parse("setitem", x.shape, x.dtype, index))
+    layout = basic(x, [window(t) for t in terms if isinstance(t, Span | At)]).layout
+    one: Any = fitted(value, terms)
+    lengths = enumerate(layout.shape)
+    same = {d: d for d, length in lengths if length == one.shape[d]}
+    to = layout.like(one.shape, same, one.dtype, partial=layout.is_partial)
+    move("setitem", one, to)
 
 
 def write_view(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
