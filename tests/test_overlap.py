@@ -196,3 +196,20 @@ def test_what_cannot_be_had_is_refused_on_all_ranks(ranks):
         assert dtensor.sum(x).item() == 28
 
     ranks(body)
+
+
+def test_borders_are_moves_that_the_program_asks_for(ranks):
+    def body():
+        x = cut(np.arange(12.0)).requires_grad_()
+        with dtensor.strict():
+            y = map_overlap(lambda u: u[2:] - u[:-2], x, {0: 1}, "wrap")
+            halo(x, {0: (0, 1)})
+            y.sum().backward()
+            if line().size() > 1:
+                with pytest.raises(
+                    dtensor.ImplicitRedistributeError, match="rebalance"
+                ):
+                    x[2:] - x[:-2]
+        np.testing.assert_array_equal(x.grad.full_tensor(), np.zeros(12))
+
+    ranks(body)

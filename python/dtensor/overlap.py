@@ -11,6 +11,7 @@ from dtensor import _C
 from dtensor.experimental.func_map import local_map
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.parts import inside, move
+from dtensor.ops._make.strict import explicit
 from dtensor.ops.shape.borders import BOUNDARIES, Border, bordered
 
 __all__ = ["halo", "map_overlap"]
@@ -107,7 +108,8 @@ def halo(x: Any, depth: Depth, boundary: str = "none", value: Any = 0) -> Any:
     array([3., 0., 1., 2., 3., 0.])
     """
     borders = _borders("halo", x, depth, boundary, value)
-    x = move("halo", x, x.layout.settled())
+    with explicit():
+        x = move("halo", x, x.layout.settled())
     for border in borders:
         x = bordered(x, border)
     return x.to_local()
@@ -149,6 +151,14 @@ def map_overlap(
         If the function returns another shape, on any rank, or not the same dtype on all
         of them, also those whose part is empty; and as `halo`. On all ranks.
 
+    Notes
+    -----
+    The function must not look further than `depth` rows: what it gives at the ends of
+    parts would depend on the number of ranks. Nobody can see that it does.
+
+    Where it needs a second array, such as a coefficient of each place, that is the part
+    that `halo` gives with the same depth and boundary.
+
     Examples
     --------
     >>> import numpy as np
@@ -158,16 +168,23 @@ def map_overlap(
     >>> y = map_overlap(lambda u: u[2:] - 2 * u[1:-1] + u[:-2], x, {0: 1}, "nearest")
     >>> y.to_local().numpy()
     array([ 1.,  2.,  2.,  2., -7.])
+    >>> weight = halo(x + 1, {0: 1}, "nearest")
+    >>> def slope(u):
+    ...     return weight[1:-1] * (u[2:] - u[:-2])
+    >>> map_overlap(slope, x, {0: 1}, "nearest").to_local().numpy()
+    array([  1.,   8.,  40., 120., 119.])
     """
     borders = _borders("map_overlap", x, depth, boundary, value)
     settled = x.layout.settled()
     plain = settled.with_placements(None).with_placements(settled.placements)
-    y = move("map_overlap", x, plain)
+    with explicit():
+        y = move("map_overlap", x, plain)
     layout = y.layout.settled()
     for border in borders:
         y = bordered(y, border)
     result = local_map(_trimmed(function, layout, borders), y.placements)(y)
-    return move("map_overlap", result, settled.with_dtype(result.dtype))
+    with explicit():
+        return move("map_overlap", result, settled.with_dtype(result.dtype))
 
 
 def _trimmed(

@@ -4,13 +4,20 @@ import os
 import threading
 import warnings
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Self
 
 from dtensor import _C
 from dtensor._core.caller import caller
 
-__all__ = ["GatherWarning", "ImplicitRedistributeError", "set_gather_bytes", "strict"]
+__all__ = [
+    "GatherWarning",
+    "ImplicitRedistributeError",
+    "explicit",
+    "set_gather_bytes",
+    "strict",
+]
 
 _on: ContextVar[bool] = ContextVar("dtensor_strict", default=False)
 _lock = threading.Lock()
@@ -31,7 +38,8 @@ class strict:
     Inside the block an operator that would have to send operands raises
     `ImplicitRedistributeError`, on every rank and before anything moves. So does a
     NumPy function that would gather its arguments. Explicit moves (``redistribute``,
-    ``full_tensor``, ...) work as usual, and so do moves that need no message.
+    ``full_tensor``, `halo`, `map_overlap`, ...) work as usual, and so do moves that
+    need no message.
 
     Parameters
     ----------
@@ -63,6 +71,11 @@ class strict:
     def __exit__(self, *error: object) -> None:
         _count(-1)
         _on.set(self._before.pop())
+
+
+def explicit() -> AbstractContextManager[object]:
+    """Return a block whose moves the caller has asked for: they are not forbidden."""
+    return strict(False) if _on.get() else nullcontext()
 
 
 def _count(more: int) -> None:
@@ -193,9 +206,12 @@ def on_implicit(
         file, line, _ = caller()
         pairs = zip(moves, counts, strict=True)
         which = ", ".join(f"{old} -> {new}" for (old, new), count in pairs if count)
+        alike = any(old.placements == new.placements for old, new in moves)
+        points = " (`placements=` another layout, or rebalance(), sets where it is cut)"
         raise ImplicitRedistributeError(
-            f"strict: {name} at {file}:{line} would send {total} bytes ({which}); "
-            "redistribute its operands first, or leave the strict block"
+            f"strict: {name} at {file}:{line} would send {total} bytes from all ranks "
+            f"together ({which}); redistribute its operands first"
+            f"{points if alike else ''}, or leave the strict block"
         )
 
 

@@ -7,6 +7,7 @@ the first j ranks then have nothing of it. Only what is needed is sent, all toge
 
 import functools
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from dtensor._core.device import is_meta
 from dtensor.ops._make.composite import settled, within
 from dtensor.ops._make.parts import inside, local, make, move, move_all
 from dtensor.ops._make.routes import Range, part_number, ranges_of
+from dtensor.ops._make.strict import explicit
 
 __all__ = ["BOUNDARIES", "Border", "Rows", "bordered", "resized"]
 
@@ -329,12 +331,17 @@ def _added(grad: _C.DTensor, plan: _Plan) -> _C.DTensor:
     return make(result, to)
 
 
+def _asked_for(border: Border | Rows) -> AbstractContextManager[object]:
+    """Borders are what the program asks for; rows are what an operator needs."""
+    return explicit() if isinstance(border, Border) else nullcontext()
+
+
 def bordered(x: _C.DTensor, border: Border | Rows) -> _C.DTensor:
     """Return a tensor whose parts have a border along one dim, or other rows; these are
     in several parts."""
     border.check(x.layout)
     plan = _plan(x.layout.settled(), border)
-    with within("halo", x, *border):
+    with within("halo", x, *border), _asked_for(border):
         result = _with_border(settled("halo", x.detach()), plan)
 
     def back(grad: Any) -> Any:
@@ -345,7 +352,7 @@ def bordered(x: _C.DTensor, border: Border | Rows) -> _C.DTensor:
 
 
 def _without_border(grad: _C.DTensor, plan: _Plan) -> _C.DTensor:
-    with within("halo_backward", grad, *plan.border):
+    with within("halo_backward", grad, *plan.border), _asked_for(plan.border):
         at = plan.result.with_dtype(grad.dtype)
         result = _added(move("halo", grad.detach(), at), plan)
     linear = plan.border.linear()
