@@ -205,10 +205,10 @@ op_entry_of(const op_call *call)
             PyExc_RuntimeError,
             "%U: got mixed Tensor and DTensor, need to convert all Tensor to "
             "DTensor before calling distributed operators! "
-            "(DTensor.from_local(tensor, mesh, placements), or the context "
-            "dtensor.experimental.implicit_replication(); or x.to_local() of "
-            "the DTensor; distribute_module makes a model's parameters "
-            "DTensors)",
+            "(what all ranks have, such as a full_tensor(), may be an array: "
+            "tensor.numpy(); of parts DTensor.from_local(tensor, mesh, placements); or "
+            "the context dtensor.experimental.implicit_replication(); or x.to_local() "
+            "of the DTensor; distribute_module makes a model's parameters DTensors)",
             call->op->name);
     return find_entry(call);
 }

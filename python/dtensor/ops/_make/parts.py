@@ -239,7 +239,8 @@ def plain(name: str, x: Any) -> Array:
     if is_mixed and not _C.is_implicit_replication():
         raise RuntimeError(
             f"{name}: got mixed Tensor and DTensor, need to convert all Tensor to "
-            "DTensor before calling distributed operators!"
+            "DTensor before calling distributed operators! (what all ranks have may be "
+            "an array: tensor.numpy())"
         )
     return np.asarray(x)
 
