@@ -354,20 +354,20 @@ def new_full(
 
 @method(name="__format__")
 def _format(self: Any, spec: str, /) -> str:
-    """Format a tensor without dims as the number that it is, which is collective.
+    """Format a tensor without dims as the number that it is: of a DTensor, collective.
 
-    An empty `spec` gives ``str(self)``, and sends nothing.
+    An empty `spec` gives ``str(self)`` of a DTensor, and sends nothing; of a Tensor
+    without dims the number, as NumPy and PyTorch do.
 
     Raises
     ------
     TypeError
         If there is a `spec` and there are dims.
     """
-    if not spec:
-        return str(self)
-    return (
-        format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)
-    )
+    known = not isinstance(self, _C.DTensor) and self.device != "meta"
+    if self.ndim == 0 and (spec or known):
+        return format(self.item(), spec)
+    return object.__format__(self, spec) if spec else str(self)
 
 
 @method(name="__round__")
