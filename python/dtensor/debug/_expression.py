@@ -11,7 +11,7 @@ import numpy as np
 from dtensor import _C
 from dtensor._core.nested import mapped
 from dtensor.debug._pictures._html import framed, table
-from dtensor.debug._units import duration, size
+from dtensor.debug._units import duration, size, traffic
 from dtensor.debug._watch import Call, Record, unwatch, watch
 
 __all__ = ["Expression", "OperatorPlan", "Row", "explain_expression"]
@@ -77,7 +77,7 @@ class OperatorPlan:
         rule = f"  rule {self.rule}" if self.rule else ""
         lines = [
             f"{self.name}({self._moves()}) = {', '.join(self.results)}{rule}",
-            f"    sends {size(self.bytes_sent)} in {self.messages} messages, "
+            f"    sends {traffic(self.bytes_sent, self.messages)}, "
             f"predicted {duration(self.seconds)}  ({self.site})",
         ]
         for mesh_dim, rows in itertools.groupby(self.rows, lambda row: row.mesh_dim):
@@ -127,8 +127,8 @@ class Expression:
 
     def _total(self) -> str:
         return (
-            f"rank {self.rank}: sends {size(self.bytes_sent)} in {self.messages} "
-            f"messages, predicted {duration(self.predicted_seconds)}"
+            f"rank {self.rank}: sends {traffic(self.bytes_sent, self.messages)}, "
+            f"predicted {duration(self.predicted_seconds)}"
         )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-__all__ = ["aligned", "duration", "size"]
+__all__ = ["aligned", "by", "duration", "size", "traffic"]
 
 
 def size(count: int) -> str:
@@ -14,6 +14,16 @@ def size(count: int) -> str:
         if value >= 1024:
             value, unit = value / 1024, larger
     return f"{value:.1f} {unit}"
+
+
+def by(messages: int) -> str:
+    """Say how bytes go: ranks of a node read them from each other's memory."""
+    return f"in {messages} messages" if messages else "by shared memory"
+
+
+def traffic(count: int, messages: int) -> str:
+    """Say what is sent: "3.0 KiB in 3 messages", "64 B by shared memory", "nothing"."""
+    return f"{size(count)} {by(messages)}" if count or messages else "nothing"
 
 
 def duration(seconds: float) -> str:

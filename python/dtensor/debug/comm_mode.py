@@ -10,6 +10,7 @@ from dtensor.debug import _dump, _table, _trace
 from dtensor.debug._counts import CallSite, Counts, call_sites, module_counts
 from dtensor.debug._modules import Span
 from dtensor.debug._pictures._sent import sent_html
+from dtensor.debug._units import by
 from dtensor.debug._watch import Call, Record, tracker, unwatch, watch
 from dtensor.nn.module import Module
 
@@ -319,7 +320,7 @@ class CommDebugMode:
 
     def __repr__(self) -> str:
         parts = [
-            f"{name} {calls} ({size} B {_by(messages)})"
+            f"{name} {calls} ({size} B {by(messages)})"
             for name, (calls, size, messages) in self._counted().items()
         ]
         return f"CommDebugMode({', '.join(parts) or 'nothing ran'})"
@@ -378,11 +379,6 @@ class CommDebugMode:
 
 def _is(x: Any) -> bool:
     return x is not None
-
-
-def _by(messages: int) -> str:
-    """Say how bytes went: ranks of a node read them from each other's memory."""
-    return f"in {messages} messages" if messages else "by shared memory"
 
 
 def _write(path: str, text: str) -> None:
