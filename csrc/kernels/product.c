@@ -18,7 +18,7 @@ dt_product_takes(dt_factor x, int64_t rows, int64_t columns)
     return x.row == 1 || x.column == 1 || rows <= 1 || columns <= 1;
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && (defined(__clang__) || __GNUC__ >= 11) /* which know AMX */
 
 #include <cpuid.h>
 #include <immintrin.h>
@@ -53,12 +53,14 @@ tiles_are_allowed(void)
 static bool has_dots, has_tiles;
 static dt_product_way best, used;
 
-/* A dot product of AVX512-BF16 takes as long as a multiply-add of half as many numbers on
- * AMD's processors; on Intel's two or four times as long. */
+/* On AMD's processors a dot product of AVX512-BF16 takes as long as a multiply-add of half
+ * as many numbers. On Intel's with AMX it takes four times as long: without AMX float32 is
+ * faster there. */
 __attribute__((constructor)) static void
 find_way(void)
 {
     unsigned int a, b, c, d;
+    __builtin_cpu_init();
     has_dots = __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & 1u << 5) != 0;
     has_tiles = has_dots && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
                 (d & 1u << 22) != 0 && (d & 1u << 24) != 0 && tiles_are_allowed();
