@@ -16,6 +16,7 @@ enum {
 };
 
 enum { DT_ROUNDS_MAX = 31, DT_CALLS_SHOWN = 3, DT_PLACES_SHOWN = 6 };
+enum { DT_PLACE_MAX = 64 }; /* bytes of a line of a program */
 
 /* A rank's call, for people. */
 typedef struct {
@@ -24,6 +25,7 @@ typedef struct {
     uint64_t hash;
     uint64_t lineage; /* 0: not traced */
     char what[DT_CALL_MAX];
+    char place[DT_PLACE_MAX]; /* of the program; empty: it is not known */
 } dt_speech;
 
 /* How it ends. */

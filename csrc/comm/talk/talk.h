@@ -140,6 +140,8 @@ typedef dt_made dt_made_here(uint64_t lineage);
  * waits. walk.h */
 struct dt_testimony;
 typedef void dt_testify_here(struct dt_testimony *out, uint64_t lineage, bool traced);
+/* Says where its program is: "train.py:42", or nothing; called while it waits. */
+typedef void dt_place_here(char *out, size_t room);
 
 struct dt_world {
     dt_transport *transport;
@@ -158,6 +160,7 @@ struct dt_world {
     void *poll_data;          /* of both */
     dt_made_here *made;       /* of this rank's journal; NULL: it has none */
     dt_testify_here *testify; /* the same; NULL on all ranks: none */
+    dt_place_here *place;     /* of this rank's program; NULL: it has none */
     struct dt_trail *trail;   /* the caller's; NULL: none. trail.h */
     int local_failures;       /* since ranks agreed without one: settle.c's */
     /* below: group.c's and wait.c's own */

@@ -87,6 +87,15 @@ write_call(dt_sentence *s, const dt_agreement *a, int label)
         dt_sentence_add(s, ", which others have left");
 }
 
+/* The same, and in which line of its program: of several ranks that of the first. */
+static void
+write_call_at(dt_sentence *s, const dt_agreement *a, int label)
+{
+    write_call(s, a, label);
+    if (a->calls[label].place[0] != '\0')
+        dt_sentence_add(s, " at %s", a->calls[label].place);
+}
+
 /* "the ranks have different values in X #5: ranks 0, 2 differ from rank 1 and from rank 3" */
 static void
 write_parting(dt_sentence *s, const dt_agreement *a)
@@ -140,7 +149,7 @@ write_verdict(dt_agreement *a)
                              group->size, (unsigned char)label);
         dt_sentence_add(&s, count > 1 ? " are in " : " is in ");
         if (label < a->call_count)
-            write_call(&s, a, label);
+            write_call_at(&s, a, label);
         else
             dt_sentence_add(&s, count > 1 ? "others" : "another");
     }
@@ -155,6 +164,9 @@ write_speech(dt_agreement *a)
     a->speech.hash = a->hash;
     a->speech.lineage = a->traced ? a->call->lineage : 0;
     snprintf(a->speech.what, sizeof a->speech.what, "%s", a->call->what);
+    const dt_world *world = a->task.group->world;
+    if (world->place != NULL)
+        world->place(a->speech.place, sizeof a->speech.place);
 }
 
 static dt_status

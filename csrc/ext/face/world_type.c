@@ -29,6 +29,7 @@ start(WorldObject *self)
         ext_world_begin(self, world);
         world->made = ext_made_here;
         world->testify = ext_testify_here;
+        world->place = ext_place_here;
         if (self->size > 1) /* without memory, local failures are told nobody */
             world->trail = self->trail = calloc(1, sizeof *self->trail);
         return 0;

@@ -306,7 +306,18 @@ put_place(char *out, size_t room)
     PyErr_Clear();
 }
 
-/* Its own texts and frames are Python's, and this thread waits without the GIL. */
+/* Texts and frames are Python's, and this thread waits without the GIL. */
+void
+ext_place_here(char *out, size_t room)
+{
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    put_place(out, room);
+    PyErr_Restore(type, error, trace);
+    PyGILState_Release(state);
+}
+
 void
 ext_testify_here(dt_testimony *out, uint64_t lineage, bool traced)
 {

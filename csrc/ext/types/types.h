@@ -432,6 +432,7 @@ void ext_journal_write(uint64_t lineage, uint64_t call, uint64_t before);
 
 dt_made ext_made_here(uint64_t lineage);   /* dt_world.made */
 dt_testify_here ext_testify_here;          /* dt_world.testify */
+dt_place_here ext_place_here;              /* dt_world.place */
 void ext_journal_failed(uint64_t lineage); /* that call has failed here */
 
 /* --- array.c --- */
