@@ -323,8 +323,8 @@ def report(ranks: Sequence[Facts]) -> str:
     ranks : sequence of Facts
         Those of all ranks, in order.
     """
-    first = ranks[0]
-    hosts = Counter(facts.host for facts in ranks)
+    first, hosts = ranks[0], Counter(facts.host for facts in ranks)
+    multiply = ", which multiply bfloat16" if _C.has_product() else ""
     cores = len({core for f in ranks if f.host == first.host for core in f.cores})
     rows = {
         **first.versions,
@@ -332,7 +332,7 @@ def report(ranks: Sequence[Facts]) -> str:
         "launcher": first.launcher or "none",
         "mpiexec": first.mpiexec or ("not looked for" if first.launcher else "none"),
         "ranks": ", ".join(f"{count} on {host}" for host, count in hosts.items()),
-        "processors": f"{cores} for the ranks of {first.host}",
+        "processors": f"{cores} for the ranks of {first.host}{multiply}",
         "BLAS": f"{first.blas}, {first.threads} threads per rank",
         "yields": "yes" if first.yields else "no",
         "/dev/shm": "none" if first.shm < 0 else f"{size_text(first.shm)} free",
