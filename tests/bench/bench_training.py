@@ -97,7 +97,6 @@ def measure(form: str, steps: Any, torch: Torch | None, rounds: int) -> None:
     products: list[float] = []
     _, dtype, width = words(form)
     count, rounds = (2, rounds) if width == 256 else (1, min(rounds, 3))
-    matmuls = Matmuls(form, COMM.size) if dtype == "float32" else None
     aim, matmul_aim = AIMS[form]
     steps.seconds(2)
     peak = slower(steps.peak())
@@ -105,6 +104,8 @@ def measure(form: str, steps: Any, torch: Torch | None, rounds: int) -> None:
     if torch is not None:
         torch.ask(form, 2)
         their_peak = slower(torch.ask(form, "peak"))
+    # Their operands are made when memory has been measured.
+    matmuls = Matmuls(form, COMM.size) if dtype == "float32" else None
     for _ in range(rounds):
         COMM.Barrier()
         ours.append(slower(steps.seconds(count)))
