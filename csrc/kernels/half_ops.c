@@ -241,8 +241,8 @@ dt_half_op_has(const dt_half_op *op, dt_dtype half)
 }
 
 void
-dt_half_op_run(const dt_half_op *op, dt_dtype half, void *out,
-               const uint16_t *const *x, const int *step, int64_t count)
+dt_half_op_run(const dt_half_op *op, dt_dtype half, void *out, const uint16_t *const *x,
+               const int *step, int64_t count)
 {
     int level = dt_level();
     uint16_t same[DT_HALF_OPERANDS][BLOCK]; /* numbers that stay */
