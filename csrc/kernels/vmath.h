@@ -294,8 +294,8 @@ v_power(uvec *n, vec x)
 }
 
 /* 2^n is multiplied in two halves, for n is as low as -1076 and as high as 1025. What is
- * 0 is made so, since a product that underflows takes a hundred times as long; softmax
- * with a mask has many. */
+ * 0 is made so, since a product that underflows takes many times as long; softmax with a
+ * mask has many. */
 V_INLINE vec
 v_exp(vec x)
 {

@@ -16,11 +16,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor.ops._make.autocast import narrowed
 from dtensor.ops._make.axes import normalize_axis_index
-from dtensor.ops._make.halves import (
-    is_half,
-    is_multiplied,
-    wide_call,
-)
+from dtensor.ops._make.halves import is_half, is_multiplied, wide_call
 from dtensor.ops._make.operator import (
     Operand,
     Rule,
