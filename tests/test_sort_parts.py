@@ -23,6 +23,7 @@ from dtensor import (
     topk,
 )
 from dtensor.debug import simulate
+from dtensor.ops.order import sort_parts
 from dtensor.placement_types import _StridedShard
 
 
@@ -65,6 +66,18 @@ def test_sorts_are_numpys_in_every_layout(ranks, in_parts, shape, axis):
                 same(np.partition(x, 7, dim)[..., :1], np.sort(whole, dim)[..., :1])
 
     ranks(body)
+
+
+@pytest.mark.parametrize("dtype", [*"ilqILQfd"])
+def test_the_order_of_many_equal_elements_is_stable(dtype):
+    rng = np.random.default_rng(0)
+    for high in (2, 40, 10**6):
+        lines = rng.integers(0, high, (3, 700)).astype(dtype)
+        if lines.dtype.kind == "f":
+            lines = strewn(lines, np.nan, 0.0, -0.0, np.inf)
+            lines[1] = np.nan
+        want = np.argsort(lines, -1, kind="stable")
+        np.testing.assert_array_equal(sort_parts._stable_order(lines), want)
 
 
 def test_sorts_in_place_keep_the_layout(ranks, in_parts):

@@ -140,7 +140,7 @@ module_fill(PyObject *module)
         ext_dialect_methods,  ext_reduce_methods,       ext_along_methods,
         ext_join_methods,     ext_order_methods,        ext_shape_methods,
         ext_filled_methods,   ext_columns_methods,      ext_threads_methods,
-        ext_panel_methods,    ext_product_methods};
+        ext_panel_methods,    ext_product_methods,      ext_merge_methods};
     if (ext_state_make() < 0 || ext_errors_make() < 0)
         return -1;
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)

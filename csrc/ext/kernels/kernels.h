@@ -68,7 +68,7 @@ void ext_kernel_end(PyThreadState *state);
 extern PyMethodDef ext_kernel_methods[], ext_optim_methods[], ext_wide_methods[],
     ext_reduce_methods[], ext_along_methods[], ext_join_methods[], ext_order_methods[],
     ext_shape_methods[], ext_columns_methods[], ext_panel_methods[],
-    ext_product_methods[];
+    ext_product_methods[], ext_merge_methods[];
 extern PyTypeObject ext_kernel_type, ext_wide_type;
 
 #endif

@@ -34,6 +34,8 @@ from dtensor.ops.order.exchange import (
     Permutation,
     as_lines,
     as_part,
+    merged,
+    merged_numbers,
     permuted,
     sent_lines,
 )
@@ -54,6 +56,7 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 INDEX = np.dtype(np.intp)
+INDEX_BITS = 31  # twice as many are a number
 
 
 def is_in_parts(
@@ -148,11 +151,30 @@ def _parts(name: str, x: Any, dim: int | None, numbered: bool, kind: Any) -> Any
         return make((), to)
     lines = as_lines(local(x), dim)
     if numbered:
-        order = np.argsort(lines, -1, kind="stable")
+        order = _stable_order(lines)
         return _Sorted(name, dim, x, to, np.take_along_axis(lines, order, -1), order)
     lines = np.array(lines, order="C")
     lines.sort(axis=-1, kind=kind)
     return _Sorted(name, dim, x, to, lines, np.empty(0, INDEX))
+
+
+def _stable_order(lines: Array) -> Array:
+    """Return the indices that sort lines stably: those of NumPy's fastest way, where
+    equal elements are put in their order."""
+    is_fast = lines.dtype.kind in "iuf" and lines.dtype.itemsize in (4, 8)
+    if not is_fast or lines.shape[-1] >> INDEX_BITS:
+        return np.argsort(lines, -1, kind="stable")
+    order = np.argsort(lines, -1)
+    for line, own in zip(lines, order, strict=True):
+        values = line[own]
+        # After NaN there is nothing else.
+        equal = (values[1:] == values[:-1]) | (values[:-1] != values[:-1])
+        at = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
+        if at.size:
+            group = np.append(0, np.cumsum(~equal))[at]
+            keys = np.sort(group << INDEX_BITS | own[at])
+            own[at] = keys & (1 << INDEX_BITS) - 1
+    return order
 
 
 def sorted_parts(name: str, x: Any, dim: int | None, stable: bool) -> Any:
@@ -167,12 +189,9 @@ def sorted_parts(name: str, x: Any, dim: int | None, stable: bool) -> Any:
             return parts
         rows, mine, sizes = parts.sizes()
         (got,) = sent_lines(name, rows, [parts.lines], sizes, mine)
-        if not got.flags.writeable or np.shares_memory(got, parts.lines):
-            got = got.copy()
         to = parts.to
         del parts
-        got.sort(axis=-1, kind="stable")  # merges the runs that came
-        return make(as_part(got, to, dim), to)
+        return make(as_part(merged(got, sizes[:, :, mine]), to, dim), to)
 
 
 def argsorted_parts(name: str, x: Any, dim: int | None) -> Any:
@@ -190,9 +209,8 @@ def argsorted_parts(name: str, x: Any, dim: int | None) -> Any:
         del parts
         values, numbers = sent_lines(name, rows, lines, sizes, mine)
         del lines
-        order = np.argsort(values, -1, kind="stable")
-        del values
-        return make(as_part(np.take_along_axis(numbers, order, -1), to, dim), to)
+        order = merged_numbers(values, numbers, sizes[:, :, mine])
+        return make(as_part(order, to, dim), to)
 
 
 def _numbers(layout: _C.Layout, dim: int | None) -> int:
@@ -212,7 +230,8 @@ def permutation(name: str, x: Any, dim: int | None) -> Permutation:
             return Permutation(name, dim, before, parts.layout, None, 0, *[none] * 3)
         rows, mine, sizes = parts.sizes()
         (values,) = sent_lines(name, rows, [parts.lines], sizes, mine)
-        second = np.argsort(values, -1, kind="stable")
+        places = np.broadcast_to(np.arange(values.shape[1]), values.shape)
+        second = merged_numbers(values, places, sizes[:, :, mine])
         before = parts.x.layout
         return Permutation(
             name, dim, before, parts.to, rows, mine, sizes, parts.order, second

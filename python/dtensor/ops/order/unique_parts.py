@@ -22,6 +22,7 @@ from dtensor.ops._make.parts import (
     parts_of,
 )
 from dtensor.ops._make.routes import exchanged
+from dtensor.ops.order.exchange import MERGED, merged
 from dtensor.ops.reduce.selection import (
     Lines,
     cut_points,
@@ -86,7 +87,10 @@ def unique_of_parts(
     sizes, rows = ranges_of(lines), rows_of(lines)
     sent = [values, first, counts] if any(flags) else [values]
     came = exchanged("unique", rows, sent, sizes, lines.mine)
-    found = _merged(came, equal_nan)
+    if any(flags):
+        found = _joined(came, equal_nan)
+    else:
+        found = [_apart(came[0], sizes[:, lines.mine], equal_nan)]
     more = []
     if wants_inverse:
         layout = counted(rows, 0, found[0].size)
@@ -167,12 +171,22 @@ def ranges_of(lines: Lines) -> npt.NDArray[np.int64]:
     return told(lines, row[None].astype(np.int64))[:, 0]
 
 
-def _merged(came: list[Array], equal_nan: bool) -> list[Array]:
+def _apart(came: Array, sizes: npt.NDArray[np.int64], equal_nan: bool) -> Array:
+    """Return the unique elements of sorted runs."""
+    if came.dtype.char not in MERGED:
+        return np.asarray(np.unique(came, equal_nan=equal_nan))
+    (values,) = merged(came[None], sizes[None])
+    is_first = np.ones(values.size, bool)
+    np.not_equal(values[1:], values[:-1], out=is_first[1:])
+    if equal_nan and values.dtype.kind == "f":
+        nans = np.searchsorted(values, np.nan)
+        is_first[nans + 1 :] = False
+    return np.asarray(values[is_first])
+
+
+def _joined(came: list[Array], equal_nan: bool) -> list[Array]:
     """Return the unique elements of what came, where they are found first, how often
     they are in all, and the numbers of what came among them."""
-    values = came[0]
-    if len(came) == 1:
-        return [np.unique(values, equal_nan=equal_nan)]
     order = np.argsort(came[1], kind="stable")  # the first of equal ones is found first
     values, first, counts = (each[order] for each in came)
     values, at, group = np.unique(
