@@ -188,17 +188,20 @@ def place(array: Array, layout: _C.Layout) -> _C.DTensor:
     return _C._redistribute_any(whole, placements=to)
 
 
-def move(name: str, x: _C.DTensor, to: _C.Layout) -> _C.DTensor:
+def move(name: str, x: _C.DTensor, to: _C.Layout, later: bool = False) -> _C.DTensor:
     """Return a tensor in another layout of the same shape and mesh.
 
     Unlike `redistribute` it is an implicit move, which `strict` may forbid. The target
-    may be Partial.
+    may be Partial. With `later` it is only started: who uses the result waits.
     """
-    return move_all(name, [x], [to])[0]
+    return move_all(name, [x], [to], later)[0]
 
 
 def move_all(
-    name: str, tensors: Sequence[_C.DTensor], to: Sequence[_C.Layout]
+    name: str,
+    tensors: Sequence[_C.DTensor],
+    to: Sequence[_C.Layout],
+    later: bool = False,
 ) -> list[_C.DTensor]:
     """Return tensors in other layouts, moved together."""
     moves = [k for k, x in enumerate(tensors) if x.layout != to[k]]
@@ -207,7 +210,9 @@ def move_all(
     result = list(tensors)
     if moves:
         moved = _C._redistribute_any(
-            [tensors[k] for k in moves], placements=[to[k] for k in moves]
+            [tensors[k] for k in moves],
+            placements=[to[k] for k in moves],
+            async_op=later,
         )
         for k, x in zip(moves, moved, strict=True):
             result[k] = x

@@ -155,12 +155,24 @@ class Deal:
     ) -> Array:
         """Return the pieces of a column of the grid (`dims` 0) below each other, of a
         row (1) side by side, or of all; how high they are is the same in a row."""
+        return local(self.joining(name, piece, heights, widths, dims, False))
+
+    def joining(
+        self,
+        name: str,
+        piece: Array,
+        heights: Any,
+        widths: Any,
+        dims: Any,
+        later: bool = True,
+    ) -> _C.DTensor:
+        """Return what `joined` does; with `later` on its way."""
         cuts = {0: _edges(heights), 1: _edges(widths)}
         shape = cuts[0][-1], cuts[1][-1]
         placements = self._on_grid(Shard(0), Shard(1))
         here = _C.Layout(self.mesh, placements, shape, self.like.dtype, cuts=cuts)
         own = make(np.ascontiguousarray(piece), here)
-        return local(move(name, own, here.whole(dims)))
+        return move(name, own, here.whole(dims), later)
 
     def shown(self, name: str, piece: Array | None, owner: int, shape: Any) -> Array:
         """Return on all ranks what the ranks of one column of the grid have."""
@@ -217,6 +229,15 @@ class Deal:
         """Return the sum of the arrays of all ranks of the grid."""
         placements = self._on_grid(_C.Partial(), _C.Partial())
         here = _C.Layout(self.mesh, placements, array.shape, array.dtype)
+        return local(move(name, make(array, here), here.with_placements(None)))
+
+    def summed(self, name: str, array: Array, heights: Sequence[int]) -> Array:
+        """Return the sums of what each row of the grid has, below each other; they are
+        so high."""
+        cuts = {0: _edges(heights)}
+        placements = self._on_grid(Shard(0), _C.Partial())
+        shape = cuts[0][-1], array.shape[1]
+        here = _C.Layout(self.mesh, placements, shape, array.dtype, cuts=cuts)
         return local(move(name, make(array, here), here.with_placements(None)))
 
     def added(self, name: str, array: Array, widths: Sequence[int]) -> Array:

@@ -118,20 +118,21 @@ class LU(Pivots):
 
         Sent: these, for each block a sum of as many rows."""
         deal, n = self.deal, len(self.pivots)
-        heights = [len(rows) for rows in deal.rows]
-        known = deal.joined(self.name, self.right, heights, self.widths, (0, 1))
+        counts = [len(rows) for rows in deal.rows]
+        known = deal.joined(self.name, self.right, counts, self.widths, (0, 1))
         found = self.in_order(known, self.owner[self.pivots])
-        self.done = heights[deal.i]
+        self.done = counts[deal.i]
         for k in reversed(range(len(deal.blocks))):
             start, stop, _ = deal.blocks[k]
-            mine = np.flatnonzero(self.owner[self.pivots[start:stop]] == deal.i)
-            self.done -= len(mine)
+            owners = self.owner[self.pivots[start:stop]]
+            heights = np.bincount(owners, minlength=deal.high)
+            self.done -= int(heights[deal.i])
             if stop < n:
                 after = self.first(stop)
-                some = np.zeros((stop - start, found.shape[1]), found.dtype)
-                row = self.array[self.done :][: len(mine), after:]
-                some[mine] = row @ found[deal.columns[deal.j][after:]]
-                found[start:stop] -= deal.total(self.name, some)
+                rows = self.array[self.done :][: heights[deal.i], after:]
+                some = rows @ found[deal.columns[deal.j][after:]]
+                some = deal.summed(self.name, some, heights.tolist())
+                found[start:stop] -= self.in_order(some, owners)
             upper = np.triu(self.packed[k])
             found[start:stop] = divided_upper(upper, found[start:stop])
         return found
