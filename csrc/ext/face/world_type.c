@@ -181,6 +181,21 @@ world_abort(PyObject *object, PyObject *sentence)
     Py_RETURN_NONE;
 }
 
+static PyObject *
+world_progress(PyObject *object, PyObject *Py_UNUSED(none))
+{
+    WorldObject *self = self_of(object);
+    if (ext_world_check(self, "progress") < 0)
+        return NULL;
+    if (self->world->active != NULL) {
+        dt_world *world = self->world;
+        PyThreadState *state = ext_world_enter(world);
+        dt_progress(world);
+        ext_world_leave(world, state);
+    }
+    Py_RETURN_NONE;
+}
+
 /* --- what it is --- */
 
 static PyObject *
@@ -447,6 +462,9 @@ static PyMethodDef world_methods[] = {
      "Let every later call fail with this sentence: of all ranks that are threads, "
      "else\n"
      "of this rank."},
+    {"progress", world_progress, METH_NOARGS,
+     "progress($self)\n--\n\n"
+     "Go on with moves that were started and that nobody waits for yet; never waits."},
     {"counters", world_counters, METH_NOARGS,
      "counters($self)\n--\n\n"
      "Return calls, bytes and messages sent by this rank, by kind of communication."},

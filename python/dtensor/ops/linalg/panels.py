@@ -9,6 +9,7 @@ import numpy.typing as npt
 from dtensor import _C
 
 __all__ = [
+    "adjoint",
     "divided",
     "divided_upper",
     "factor",
@@ -26,6 +27,11 @@ Array = npt.NDArray[Any]
 NARROW, NARROW_COMPLEX = 32, 8
 # Rows and columns of what is subtracted at once: it stays in the cache.
 TILE = (128, 4096)
+
+
+def adjoint(a: Array) -> Array:
+    """Return the conjugate transpose; of real numbers a view."""
+    return np.conj(a.T) if a.dtype.kind == "c" else a.T
 
 
 def less_product(target: Array, left: Array, right: Array) -> None:

@@ -18,11 +18,11 @@ from dtensor.ops._make.operator import Operand, call, operator
 from dtensor.ops._make.parts import inside, local, make, move, parts_of
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg.adjoint import adjoint
+from dtensor.ops.linalg.cholesky import Cholesky
 from dtensor.ops.linalg.deal import Deal
 from dtensor.ops.linalg.householder import Reflections
 from dtensor.ops.linalg.inverse import Inverse
 from dtensor.ops.linalg.lu import LU
-from dtensor.ops.linalg.panels import divided, less_product
 from dtensor.ops.linalg.tall_parts import by_rows, common_dtype
 
 __all__ = ["cholesky", "det", "inv", "qr", "raise_if", "slogdet", "solve"]
@@ -31,8 +31,6 @@ Array = npt.NDArray[Any]
 
 # For QR factors the grid is so many times as wide as it is high.
 FLAT = 2
-# Of columns: of each only the rows from its first diagonal element on are changed.
-STRIPS = 16
 
 _QRResult: Any = type(np.linalg.qr(np.eye(1)))
 _SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
@@ -76,54 +74,12 @@ def cholesky(x: Any, upper: bool = False) -> Any:
     if inside(to):
         array = deal.dealt("cholesky", x, triangle="lower")
         del x
-        wrong = [_lower(deal, array, *block) for block in deal.blocks]
-        failed = bool(deal.total("cholesky", np.array(any(wrong), np.float32)) > 0)
+        wrong = not Cholesky(deal, array).is_definite
+        failed = bool(deal.total("cholesky", np.array(wrong, np.float32)) > 0)
     raise_if(failed, to, "Matrix is not positive definite")
     if not inside(to):
         return make(array, to)
     return deal.cut("cholesky", array, to, triangle="lower")
-
-
-def _lower(deal: Deal, array: Array, start: int, stop: int, owner: int) -> bool:
-    """Put a block of the factor in its place, and change what comes after it; return
-    whether there is none."""
-    rows, columns = deal.rows[deal.i], deal.columns[deal.j]
-    top, below = np.searchsorted(rows, (start, stop))
-    first, after = np.searchsorted(columns, (start, stop))
-    # Columns from `first` to `after` are none unless the caller is in the owner's.
-    counts = [np.searchsorted(each, (start, stop)) for each in deal.rows]
-    widths = deal.only(owner, stop - start)
-    square = deal.joined(
-        "cholesky",
-        array[top:below, first:after],
-        [high - low for low, high in counts],
-        widths,
-        0,
-    )
-    is_wrong, panel = False, array[below:, first:after]
-    if owner == deal.j:
-        ids = np.concatenate(
-            [each[(start <= each) & (each < stop)] for each in deal.rows]
-        )
-        try:
-            lower = np.linalg.cholesky(square[np.argsort(ids)])
-        except LinAlgError:
-            is_wrong, lower = True, np.eye(stop - start, dtype=array.dtype)
-        array[top:below, first:after] = lower[rows[top:below] - start]
-        panel[:] = np.conj(divided(lower, np.conj(panel.T)).T)
-    heights = [
-        len(each) - high for each, (_, high) in zip(deal.rows, counts, strict=True)
-    ]
-    left = deal.joined("cholesky", panel, heights, widths, 1)
-    right = np.conj(deal.turned("cholesky", left, rows[below:], stop).T)
-    step = max(1, len(columns) // STRIPS)
-    for k in range(0, len(columns) - after, step):
-        at = int(after) + k
-        some = int(np.searchsorted(rows, columns[at]))
-        less_product(
-            array[some:, at : at + step], left[some - below :], right[:, k : k + step]
-        )
-    return is_wrong
 
 
 # --- LU -------------------------------------------------------------------------------
