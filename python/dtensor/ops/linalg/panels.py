@@ -26,7 +26,7 @@ Array = npt.NDArray[Any]
 # by NumPy's functions of complex ones.
 NARROW, NARROW_COMPLEX = 32, 8
 # Rows and columns of what is subtracted at once: it stays in the cache.
-TILE = (128, 4096)
+TILE = (256, 4096)
 
 
 def adjoint(a: Array) -> Array:
