@@ -93,19 +93,26 @@ def received(value: _C.DTensor, to: _C.Layout) -> Array:
     return np.zeros((1,) * x.ndim, x.dtype) if is_meta(x) else local(x)
 
 
+def _alike(
+    value: Value, to: _C.Layout, dims: dict[int, int], dtype: Any, partial: bool = False
+) -> _C.Layout:
+    """Return the layout of a value for the parts of a layout; `dims`: see `brought`."""
+    same = {d: v for d, v in dims.items() if to.shape[d] == value.shape[v]}
+    return to.like(value.shape, same, dtype, partial=partial)
+
+
 def brought(value: Value, to: _C.Layout, dims: dict[int, int], dtype: Any) -> Array:
     """Return this rank's part of a value that is written to the parts of a layout.
 
     `dims`: dims of the layout -> dims of the value. Where the value has length 1, or
     the layout cuts another dim, every rank has all of the value.
     """
-    same = {d: v for d, v in dims.items() if to.shape[d] == value.shape[v]}
-    alike = to.like(value.shape, same, value.dtype)
+    alike = _alike(value, to, dims, value.dtype)
     if not to.is_partial:
         if isinstance(value, _C.DTensor):
             return received(value, alike)
         return value[key_of(alike)] if inside(alike) else value
-    addends = to.like(value.shape, same, dtype, partial=True)
+    addends = _alike(value, to, dims, dtype, partial=True)
     if not isinstance(value, _C.DTensor):
         return local(place(value.astype(dtype), addends))
     if value.dtype != dtype:
@@ -121,19 +128,22 @@ def move_only(x: Any, index: Any, value: Any) -> None:
     if not distributed or value.device != "meta" or not is_basic(index):
         return
     terms = check_bounds("setitem", x.shape, parse("setitem", x.shape, x.dtype, index))
-    layout = basic(x, [window(t) for t in terms if isinstance(t, Span | At)]).layout
+    layout = basic(x, _windows(terms)).layout
     one: Any = fitted(value, terms)
-    lengths = enumerate(layout.shape)
-    same = {d: d for d, length in lengths if length == one.shape[d]}
-    to = layout.like(one.shape, same, one.dtype, partial=layout.is_partial)
-    move("setitem", one, to)
+    dims = {d: d for d in range(x.ndim)}
+    move("setitem", one, _alike(one, layout, dims, one.dtype, layout.is_partial))
+
+
+def _windows(terms: Sequence[Term]) -> list[Any]:
+    """Return what basic indices select of each dim."""
+    return [window(term) for term in terms if isinstance(term, Span | At)]
 
 
 def write_view(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
     """Write to slices: only the value is moved, to where the slices are."""
     if value.ndim and all(isinstance(t, At) for t in terms):
         np.empty(1, x.dtype)[0] = np.zeros(value.shape)  # raises
-    windows = [window(t) for t in terms if isinstance(t, Span | At)]
+    windows = _windows(terms)
     layout = basic(x, windows).layout
     part = brought(fitted(value, terms), layout, {d: d for d in range(x.ndim)}, x.dtype)
     if inside(layout):
