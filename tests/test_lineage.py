@@ -300,6 +300,8 @@ def test_ranks_whose_values_differ_all_raise(program):
                          "int) with 2, rank 1 computed distribute_tensor #1"),
         (other_element_written, "ranks 0, 2, 3 computed setitem with 1, rank 1 comp"
                                 "uted setitem with 2"),
+        (other_learning_rate, "ranks 0, 2, 3 computed a step of Adam with lr=0.1, rank "
+                              "1 computed a step of Adam with lr=0.2"),
     ],
     ids=lambda f: getattr(f, "__name__", ""),
 )  # fmt: skip

@@ -96,9 +96,11 @@ data_of(PyArrayObject *array)
 }
 
 /* Notes that the tensors at place k of all lists were written, by a step whose numbers
- * are hashed, of its gradient, what it keeps and its count. */
+ * are hashed, of its gradient, what it keeps and its count. `text` is what ranks that part
+ * here are told of it. */
 static int
-note_written(const lists *given, Py_ssize_t k, uint64_t numbers, PyObject *steps)
+note_written(const lists *given, Py_ssize_t k, uint64_t numbers, PyObject *steps,
+             PyObject *text)
 {
     uint64_t call = ext_lineage_add(numbers, PyList_GET_ITEM(given->grads, k));
     for (int s = 0; s < ADAM_STATES; s++)
@@ -109,8 +111,7 @@ note_written(const lists *given, Py_ssize_t k, uint64_t numbers, PyObject *steps
         return -1;
     call = ext_lineage_add(call, count);
     Py_DECREF(count);
-    ext_journal_note(call, PyUnicode_FromString("a step of an optimizer"), NULL, call,
-                     true, 0);
+    ext_journal_note(call, Py_NewRef(text), NULL, call, true, 0);
     int failed = tape_written((TensorObject *)PyList_GET_ITEM(given->params, k), call);
     for (int s = 0; s < ADAM_STATES && failed == 0; s++)
         if (given->states[s] != NULL && given->states[s] != Py_None)
@@ -121,12 +122,27 @@ note_written(const lists *given, Py_ssize_t k, uint64_t numbers, PyObject *steps
 
 typedef int step_of(const void *how, PyObject *steps, Py_ssize_t k, const arrays *x);
 
+/* "a step of SGD with lr=0.1", or NULL. */
+static PyObject *
+text_of(const char *optimizer, double lr)
+{
+    PyObject *number = PyFloat_FromDouble(lr);
+    PyObject *text = number == NULL ? NULL
+                                    : PyUnicode_FromFormat("a step of %s with lr=%R",
+                                                           optimizer, number);
+    Py_XDECREF(number);
+    return text;
+}
+
 /* Calls `step` for each parameter; a list of the places that it cannot do, and the caller
- * does at once: where elements lie may differ between ranks, but not what is written. */
+ * does at once: where elements lie may differ between ranks, but not what is written.
+ * Steals `text`, which may be NULL. */
 static PyObject *
 run_steps(const lists *given, step_of *step, const void *how, PyObject *steps,
-          PyObject *args)
+          PyObject *args, PyObject *text)
 {
+    if (text == NULL)
+        return NULL;
     uint64_t numbers = 0;
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(args); k++)
         if (PyNumber_Check(PyTuple_GET_ITEM(args, k)))
@@ -142,10 +158,11 @@ run_steps(const lists *given, step_of *step, const void *how, PyObject *steps,
         } else if (ready == LEFT)
             ext_append(&left, PyLong_FromSsize_t(k));
         if (failed == 0 && ready != WITHOUT_DATA)
-            failed = note_written(given, k, numbers, steps);
+            failed = note_written(given, k, numbers, steps, text);
         if (failed < 0)
             Py_CLEAR(left);
     }
+    Py_DECREF(text);
     return left;
 }
 
@@ -233,7 +250,7 @@ adam_steps(PyObject *Py_UNUSED(module), PyObject *args)
         return NULL;
     adam.decoupled = decoupled != 0;
     adam.maximize = maximize != 0;
-    return run_steps(&given, step_adam, &adam, steps, args);
+    return run_steps(&given, step_adam, &adam, steps, args, text_of("Adam", adam.lr));
 }
 
 static PyObject *
@@ -250,7 +267,7 @@ sgd_steps(PyObject *Py_UNUSED(module), PyObject *args)
     sgd.nesterov = nesterov != 0;
     sgd.maximize = maximize != 0;
     sgd.first = first != 0;
-    return run_steps(&given, step_sgd, &sgd, NULL, args);
+    return run_steps(&given, step_sgd, &sgd, NULL, args, text_of("SGD", sgd.lr));
 }
 
 PyMethodDef ext_optim_methods[] = {
