@@ -1,5 +1,6 @@
 #include "kernels/merge.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ append(lane *l, const void *a, const void *b, void *out, size_t size, const plac
 #define NAME_OF(name, suffix) name##_##suffix
 
 /* Each time for another type. */
+#define IS_NAN(x) ((void)(x), false)
 #define T uint8_t
 #define M(name) NAME_OF(name, uint8)
 #include "kernels/merge_loops.h"
@@ -71,6 +73,8 @@ append(lane *l, const void *a, const void *b, void *out, size_t size, const plac
 #define T int64_t
 #define M(name) NAME_OF(name, int64)
 #include "kernels/merge_loops.h"
+#undef IS_NAN
+#define IS_NAN isnan
 #define T float
 #define M(name) NAME_OF(name, float32)
 #include "kernels/merge_loops.h"

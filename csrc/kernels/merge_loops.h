@@ -1,5 +1,5 @@
-/* merge_loops.h: two runs of numbers of type T become one; M(name) is the name of a
- * function of them. */
+/* merge_loops.h: two runs of numbers of type T, which may be NaN, become one; M(name) is
+ * the name of a function of them. */
 
 /* Returns how many numbers of a run come before NaN. */
 static int64_t
@@ -8,10 +8,10 @@ M(before_nan)(const T *x, int64_t n)
     int64_t low = 0, high = n;
     while (low < high) {
         int64_t k = low + (high - low) / 2;
-        if (x[k] == x[k])
-            low = k + 1;
-        else
+        if (IS_NAN(x[k]))
             high = k;
+        else
+            low = k + 1;
     }
     return low;
 }

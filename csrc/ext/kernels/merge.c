@@ -126,10 +126,8 @@ merged(PyObject *Py_UNUSED(module), PyObject *args)
 PyMethodDef ext_merge_methods[] = {
     {"merged", merged, METH_VARARGS,
      "merged(values, sizes, places=None, /)\n--\n\n"
-     "Return lines, shape (lines, elements), each of which is sorted runs, the k-th "
-     "of\n"
-     "line i of sizes[i, k] elements, as one run: NaN last, of equal elements those "
-     "of\n"
-     "an earlier run first. With places (int64, one for each element) both."},
+     "Return lines, shape (lines, elements), each of them sorted runs, as one run:\n"
+     "run k of line i has sizes[i, k] elements. NaN comes last; of equal elements\n"
+     "those of an earlier run come first. With places, an int64 for each, both."},
     {0},
 };
