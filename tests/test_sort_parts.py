@@ -23,7 +23,7 @@ from dtensor import (
     topk,
 )
 from dtensor.debug import simulate
-from dtensor.ops.order import sort_parts
+from dtensor.ops.order.runs import stable_order
 from dtensor.placement_types import _StridedShard
 
 
@@ -77,7 +77,7 @@ def test_the_order_of_many_equal_elements_is_stable(dtype):
             lines = strewn(lines, np.nan, 0.0, -0.0, np.inf)
             lines[1] = np.nan
         want = np.argsort(lines, -1, kind="stable")
-        np.testing.assert_array_equal(sort_parts._stable_order(lines), want)
+        np.testing.assert_array_equal(stable_order(lines), want)
 
 
 def test_sorts_in_place_keep_the_layout(ranks, in_parts):

@@ -13,21 +13,10 @@ from dtensor.ops._make.composite import within
 from dtensor.ops._make.parts import inside, local, make, move_all
 from dtensor.ops._make.routes import exchanged
 
-__all__ = [
-    "MERGED",
-    "Permutation",
-    "as_lines",
-    "as_part",
-    "merged",
-    "merged_numbers",
-    "permuted",
-    "sent_lines",
-]
+__all__ = ["Permutation", "as_lines", "as_part", "permuted", "sent_lines"]
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
-
-MERGED = frozenset("?bhilqBHILQfd")  # types of numbers whose runs a kernel merges
 
 
 class Permutation(NamedTuple):
@@ -104,23 +93,6 @@ def sent_lines(
         )
         for each in exchanged(name, rows, own, sizes.sum(0), mine)
     ]
-
-
-def merged(values: Array, sizes: Integers) -> Array:
-    """Return lines that are sorted runs, sorted; `sizes` is of shape (lines, runs)."""
-    if values.dtype.char not in MERGED:
-        return np.asarray(np.sort(values, axis=-1, kind="stable"))
-    return _C.merged(np.ascontiguousarray(values), np.ascontiguousarray(sizes))
-
-
-def merged_numbers(values: Array, numbers: Integers, sizes: Integers) -> Integers:
-    """Return the numbers that go with the elements of such lines, one with each, as
-    these are sorted stably."""
-    if values.dtype.char not in MERGED:
-        order = np.argsort(values, axis=-1, kind="stable")
-        return np.take_along_axis(numbers, order, -1)
-    values, numbers, sizes = map(np.ascontiguousarray, (values, numbers, sizes))
-    return _C.merged(values, sizes, numbers)[1]
 
 
 def permuted(x: Any, how: Permutation, back: bool = False) -> Any:

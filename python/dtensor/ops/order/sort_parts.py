@@ -34,11 +34,10 @@ from dtensor.ops.order.exchange import (
     Permutation,
     as_lines,
     as_part,
-    merged,
-    merged_numbers,
     permuted,
     sent_lines,
 )
+from dtensor.ops.order.runs import merged, merged_numbers, stable_order
 from dtensor.ops.reduce.selection import cut_points, sorted_lines
 
 __all__ = [
@@ -56,7 +55,6 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 INDEX = np.dtype(np.intp)
-INDEX_BITS = 31  # twice as many are a number
 
 
 def is_in_parts(
@@ -151,30 +149,11 @@ def _parts(name: str, x: Any, dim: int | None, numbered: bool, kind: Any) -> Any
         return make((), to)
     lines = as_lines(local(x), dim)
     if numbered:
-        order = _stable_order(lines)
+        order = stable_order(lines)
         return _Sorted(name, dim, x, to, np.take_along_axis(lines, order, -1), order)
     lines = np.array(lines, order="C")
     lines.sort(axis=-1, kind=kind)
     return _Sorted(name, dim, x, to, lines, np.empty(0, INDEX))
-
-
-def _stable_order(lines: Array) -> Array:
-    """Return the indices that sort lines stably: those of NumPy's fastest way, where
-    equal elements are put in their order."""
-    is_fast = lines.dtype.kind in "iuf" and lines.dtype.itemsize in (4, 8)
-    if not is_fast or lines.shape[-1] >> INDEX_BITS:
-        return np.argsort(lines, -1, kind="stable")
-    order = np.argsort(lines, -1)
-    for line, own in zip(lines, order, strict=True):
-        values = line[own]
-        # After NaN there is nothing else.
-        equal = (values[1:] == values[:-1]) | (values[:-1] != values[:-1])
-        at = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
-        if at.size:
-            group = np.append(0, np.cumsum(~equal))[at]
-            keys = np.sort(group << INDEX_BITS | own[at])
-            own[at] = keys & (1 << INDEX_BITS) - 1
-    return order
 
 
 def sorted_parts(name: str, x: Any, dim: int | None, stable: bool) -> Any:

@@ -5,7 +5,7 @@ to the same rank; there they become one.
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from dtensor.ops._make.parts import (
     parts_of,
 )
 from dtensor.ops._make.routes import exchanged
-from dtensor.ops.order.exchange import MERGED, merged
+from dtensor.ops.order.runs import merged, merged_numbers, stable_order, starts
 from dtensor.ops.reduce.selection import (
     Lines,
     cut_points,
@@ -79,43 +79,53 @@ def unique_of_parts(
         Index and counts in the same layout, the inverse in that of `x`.
     """
     wants_index, wants_inverse, wants_counts = flags
-    part = local(x).ravel()
-    values, first, inverse, counts = _unique(part, flags, equal_nan)
-    numbers = numbers_of(x.layout, range(x.ndim))
-    first = numbers[first] if any(flags) and part.size else first
-    lines = sorted_lines("unique", x, range(x.ndim), values[None])
+    mine = _unique(local(x).ravel(), flags, equal_nan)
+    lines = sorted_lines("unique", x, range(x.ndim), mine.values[None])
     sizes, rows = ranges_of(lines), rows_of(lines)
-    sent = [values, first, counts] if any(flags) else [values]
-    came = exchanged("unique", rows, sent, sizes, lines.mine)
-    if any(flags):
-        found = _joined(came, equal_nan)
-    else:
-        found = [_apart(came[0], sizes[:, lines.mine], equal_nan)]
-    more = []
-    if wants_inverse:
-        layout = counted(rows, 0, found[0].size)
-        start = parts_of(layout, 0) or ()
-        answer = found[3] + start[lines.mine][0]
-        (back,) = exchanged("unique", rows, [answer], sizes.T, lines.mine)
-        array = back[inverse].reshape(local(x).shape)
-        more.append(make(array, x.layout.with_dtype(np.intp)))
-    results = as_result("unique", rows, found[:3])
+    sent = [mine.values]
     if wants_index:
-        more.insert(0, results[1])
+        sent.append(numbers_of(x.layout, range(x.ndim))[mine.first])
     if wants_counts:
-        more.append(results[2])
-    return results[0], more
+        sent.append(mine.counts)
+    came = exchanged("unique", rows, sent, sizes, lines.mine)
+    values, places, *own = _joined(came, sizes[:, lines.mine], flags, equal_nan)
+    inverse = None
+    if wants_inverse:
+        start = parts_of(counted(rows, 0, values.size), 0) or ()
+        answer = places + start[lines.mine][0]
+        (back,) = exchanged("unique", rows, [answer], sizes.T, lines.mine)
+        array = back[mine.inverse].reshape(local(x).shape)
+        inverse = make(array, x.layout.with_dtype(np.intp))
+    found, *more = as_result("unique", rows, [values, *own])
+    if inverse is not None:
+        more.insert(int(wants_index), inverse)
+    return found, more
 
 
-def _unique(part: Array, flags: Flags, equal_nan: bool) -> tuple[Array, ...]:
-    """Return the unique elements of a part, and their indices, inverse and counts as
-    far as they are needed."""
+class _Unique(NamedTuple):
+    """The sorted unique elements of a part, and what is asked for."""
+
+    values: Array
+    first: Array  # where each is found first
+    inverse: Array
+    counts: Array
+
+
+def _unique(part: Array, flags: Flags, equal_nan: bool) -> _Unique:
     none = np.empty(0, np.intp)
-    if not any(flags):
-        return np.unique(part, equal_nan=equal_nan), none, none, none
-    function: Any = np.unique
-    found = function(part, True, flags[1], True, equal_nan=equal_nan)
-    return (*found[:2], found[2] if flags[1] else none, found[-1])
+    if not (flags[0] or flags[1]):
+        line = np.sort(part)
+        at = starts(line, equal_nan)
+        return _Unique(line[at], none, none, np.diff(at, append=line.size))
+    (order,) = stable_order(part[None])
+    line = part[order]
+    at = starts(line, equal_nan)
+    counts = np.diff(at, append=line.size)
+    inverse = none
+    if flags[1]:
+        inverse = np.empty_like(order)
+        inverse[order] = np.repeat(np.arange(at.size), counts)
+    return _Unique(line[at], order[at], inverse, counts)
 
 
 def rows_of(lines: Lines) -> _C.Layout:
@@ -171,29 +181,30 @@ def ranges_of(lines: Lines) -> npt.NDArray[np.int64]:
     return told(lines, row[None].astype(np.int64))[:, 0]
 
 
-def _apart(came: Array, sizes: npt.NDArray[np.int64], equal_nan: bool) -> Array:
-    """Return the unique elements of sorted runs."""
-    if came.dtype.char not in MERGED:
-        return np.asarray(np.unique(came, equal_nan=equal_nan))
-    (values,) = merged(came[None], sizes[None])
-    is_first = np.ones(values.size, bool)
-    np.not_equal(values[1:], values[:-1], out=is_first[1:])
-    if equal_nan and values.dtype.kind == "f":
-        nans = np.searchsorted(values, np.nan)
-        is_first[nans + 1 :] = False
-    return np.asarray(values[is_first])
-
-
-def _joined(came: list[Array], equal_nan: bool) -> list[Array]:
-    """Return the unique elements of what came, where they are found first, how often
-    they are in all, and the numbers of what came among them."""
-    order = np.argsort(came[1], kind="stable")  # the first of equal ones is found first
-    values, first, counts = (each[order] for each in came)
-    values, at, group = np.unique(
-        values, return_index=True, return_inverse=True, equal_nan=equal_nan
-    )
-    total = np.zeros(values.size, np.intp)
-    np.add.at(total, group, counts)
-    numbers = np.empty_like(group)
-    numbers[order] = group
-    return [values, first[at], total, numbers]
+def _joined(
+    came: list[Array], sizes: npt.NDArray[np.int64], flags: Flags, equal_nan: bool
+) -> list[Array]:
+    """Return the unique elements of sorted runs, the number that each element of these
+    has among them, then, as far as they came, where each is found first, how often."""
+    values, *more = came
+    if not any(flags):
+        (line,) = merged(values[None], sizes[None])
+        return [line[starts(line, equal_nan)], np.empty(0, np.intp)]
+    numbers = np.arange(values.size)
+    (order,) = merged_numbers(values[None], numbers[None], sizes[None])
+    line = values[order]
+    at = starts(line, equal_nan)
+    counts = np.diff(at, append=line.size)
+    places = np.empty_like(order)
+    places[order] = np.repeat(np.arange(at.size), counts)
+    found = []
+    if flags[0]:
+        first = more[0][order]
+        least = np.minimum.reduceat(first, at) if at.size else first
+        at = np.flatnonzero(first == np.repeat(least, counts))  # 0.0 may be -0.0
+        found.append(least)
+    if flags[2]:
+        bounds = np.cumsum(counts) - counts
+        total = more[-1][order]
+        found.append(np.add.reduceat(total, bounds) if bounds.size else total)
+    return [line[at], places, *found]
