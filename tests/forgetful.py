@@ -1,11 +1,12 @@
 """Ranks that forget what they keep of calls."""
 
-import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from typing import Any
+
+from everything import everything
 
 from dtensor import _C
 
@@ -17,7 +18,7 @@ def caches() -> list[Any]:
     """The library's functions that keep their last answers, but not all of them."""
     return [
         function
-        for function in gc.get_objects()
+        for function in everything()
         if isinstance(function, KEPT)
         and function.__module__.startswith("dtensor.")
         and function.cache_parameters()["maxsize"] is not None

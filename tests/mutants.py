@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import oracle
+from everything import everything
 from rows import Sample
 from validator import NOW, check
 from ways import Row, rows_of
@@ -66,7 +67,7 @@ def operators() -> list[_C.Operator]:
     """Every operator that something refers to."""
     found = {
         id(x): x
-        for holder in gc.get_objects()
+        for holder in everything()
         for x in gc.get_referents(holder)
         if type(x) is _C.Operator
     }
