@@ -198,6 +198,8 @@ def _trimmed(
         if not inside(layout):
             return u
         result = function(u)
+        if result is None:
+            raise TypeError("map_overlap: the function returned None, and not an array")
         shape, part = tuple(np.shape(result)), tuple(layout.local_shape())
         if shape == part and whole:
             return result

@@ -250,7 +250,8 @@ adam_steps(PyObject *Py_UNUSED(module), PyObject *args)
         return NULL;
     adam.decoupled = decoupled != 0;
     adam.maximize = maximize != 0;
-    return run_steps(&given, step_adam, &adam, steps, args, text_of("Adam", adam.lr));
+    PyObject *text = text_of(adam.decoupled ? "AdamW" : "Adam", adam.lr);
+    return run_steps(&given, step_adam, &adam, steps, args, text);
 }
 
 static PyObject *

@@ -13,7 +13,8 @@ meta_of(PyObject *target, int output)
                                 : tape_meta((TensorObject *)target, output);
 }
 
-/* A plain array is a gradient of a Tensor, of a DTensor it can be anything. */
+/* A plain array is a gradient of a Tensor, of a DTensor it can be anything. The gradient
+ * of a Tensor that stood for a replicated one is whole. */
 static PyObject *
 as_tensor(PyObject *grad, const OperandObject *meta, PyObject *name)
 {
@@ -24,7 +25,9 @@ as_tensor(PyObject *grad, const OperandObject *meta, PyObject *name)
     if (!wants && !ext_is_tensor(grad)) {
         PyObject *array = ext_array_of(grad, NULL, "backward");
         made = array == NULL ? NULL : ext_tensor(array);
-    } else
+    } else if (!wants && ext_implicit_replication)
+        made = PyObject_CallMethod(grad, "full_tensor", NULL);
+    else
         PyErr_Format(PyExc_RuntimeError,
                      "%UBackward returned a %s as the gradient of a %s", name,
                      Py_TYPE(grad)->tp_name, wants ? "DTensor" : "Tensor");

@@ -29,6 +29,8 @@ pytest = require("pytest")
 SECONDS = 60.0  # that a test may take by default
 PATIENCE = 0.5  # part of it that a rank waits for another in a call
 LATE = 0.75  # part of it after which a rank says where it is
+END = "the end of the test"  # where ranks meet
+WAITED = f"came to {END}"  # in the error of who waited for one that failed
 JOB = "DTENSOR_TEST_JOB"  # set in jobs that pytest has started: its socket
 RUNNERS = re.compile(r"/(_pytest|pluggy)/[^/]*$")  # files of pytest itself
 LAUNCHERS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", JOB)
@@ -196,7 +198,7 @@ def _make_report(item: Any) -> Generator[None, Any, Any]:
     # Ranks that still wait for one that has failed come here, too; those that do not in
     # time wait below.
     with contextlib.suppress(RuntimeError):
-        _world.meet("the end of the test")
+        _world.meet(END)
     mine = (
         item.nodeid,
         report.outcome,
@@ -206,10 +208,11 @@ def _make_report(item: Any) -> Generator[None, Any, Any]:
     told = _exchange(mine)
     on_wait(False)
     failed = [rank for rank, each in enumerate(told) if each[1] == "failed"]
-    if failed and not report.failed:
+    causes = [rank for rank in failed if WAITED not in told[rank][2]] or failed
+    if failed and rank not in causes:  # it waited in vain for one of these, or passed
         report.outcome = "failed"
-        text, report.sections = told[failed[0]][2:]
-        report.longrepr = f"failed on ranks {failed}; on rank {failed[0]}:\n{text}"
+        text, report.sections = told[causes[0]][2:]
+        report.longrepr = f"failed on ranks {failed}; on rank {causes[0]}:\n{text}"
     elif failed:
         report.sections.append(("ranks", f"failed on ranks {failed}"))
     elif len({each[:2] for each in told}) > 1:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dtensor.autograd.grad_mode import no_grad
 from dtensor.ops._make.composite import settled
+from dtensor.ops._make.halves import is_bfloat16
 from dtensor.optim._adaptive import Group, Params
 from dtensor.optim._params import (
     check_settings,
@@ -95,7 +96,8 @@ class Adafactor(Optimizer):
         state["step"] = number_beside(param, count)
         lr, (least, scale) = float(group["lr"]), group["eps"]
         if least is None:
-            least = float(np.finfo(np.dtype(param.dtype)).eps)
+            dtype = np.dtype(param.dtype)
+            least = 2.0**-7 if is_bfloat16(dtype) else float(np.finfo(dtype).eps)
         size = max(int(param.numel()), 1)
         relative = min(lr, 1 / math.sqrt(count))
         alpha = max(scale, _norm(param) / math.sqrt(size)) * relative
