@@ -135,6 +135,17 @@ def test_tensors_beside_dtensors_are_refused_unless_they_may_count_as_replicated
     ranks(body)
 
 
+def test_gradients_of_tensors_that_count_as_replicated_are_whole(ranks):
+    def body():
+        x, w = placed(A, S0), tensor(np.arange(7.0), requires_grad=True)
+        with implicit_replication():
+            (x * w).sum().backward()
+        assert type(w.grad) is Tensor
+        np.testing.assert_allclose(w.grad, A.sum(0))
+
+    ranks(body)
+
+
 def test_tensors_alone_give_tensors():
     t = tensor(A)
     for y in (t + 1, t @ t.T, t.sum(0), np.sin(t), t[1:, ::-2], t.reshape(7, 5)):

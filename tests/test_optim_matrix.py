@@ -2,6 +2,7 @@
 
 import math
 
+import ml_dtypes
 import numpy as np
 import pytest
 from meshes import line
@@ -60,6 +61,13 @@ def test_adafactor_keeps_a_row_and_a_column_in_any_layout(ranks):
             np.testing.assert_allclose(found.full_tensor(), adafactor(**OPTIONS), 1e-10)
 
     ranks(body)
+
+
+def test_adafactor_steps_in_bfloat16():
+    p = tensor(np.full((2, 2), 0.5, ml_dtypes.bfloat16), requires_grad=True)
+    p.grad = tensor(np.array([[1, 1], [2, 2]], ml_dtypes.bfloat16))
+    optim.Adafactor([p], lr=0.25).step()
+    assert np.array_equal(np.asarray(p.detach(), float), np.full((2, 2), 0.375))
 
 
 def muon(turn):

@@ -188,6 +188,8 @@ def test_what_cannot_be_had_is_refused_on_all_ranks(ranks):
             halo(np.arange(3.0), {0: 1})
         with pytest.raises(TypeError, match="or a dict of numbers"):
             halo(x, (1, 2))
+        with pytest.raises(TypeError, match="map_overlap: the function returned None"):
+            map_overlap(lambda _: None, x, 1)
         with pytest.raises(ValueError, match=r"map_overlap: the function returned"):
             map_overlap(lambda u: u[:1][:0], x, {0: 1})
         if line().size() > 1:

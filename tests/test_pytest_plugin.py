@@ -142,6 +142,13 @@ FAILURES = """
     def test_meets(part):
         init_device_mesh("cpu", (2,))
 
+    @pytest.mark.ranks(2)
+    def test_raises():
+        mesh = init_device_mesh("cpu", (2,))
+        if mesh.get_rank() == 1:
+            raise KeyError("the cause")
+        DTensor.from_local(np.ones(1), mesh, [Partial()]).full_tensor()
+
     @pytest.mark.ranks(2, timeout=4)
     def test_waits():
         mesh = init_device_mesh("cpu", (2,))
@@ -177,6 +184,7 @@ def test_failures_are_shown_as_they_were_and_end_no_other_test(try_out):
     assert outcomes == {
         "test_fails[2-ranks]": "FAILED",
         "test_meets[2-ranks]": "ERROR",
+        "test_raises[2-ranks]": "FAILED",
         "test_waits[2-ranks]": "FAILED",
         "test_goes_on[2-ranks]": "PASSED",
     }, output
@@ -185,6 +193,7 @@ def test_failures_are_shown_as_they_were_and_end_no_other_test(try_out):
         "failed on ranks [1]; on rank 1:",
         "assert 1 == 0",
         "said on rank 1",
+        "KeyError: 'the cause'",
         "was given up: rank 1 came to the end of the test",
     ):
         assert said in output, f"{said}: {output}"
