@@ -1,4 +1,4 @@
-"""Sorted lines: runs that become one, the stable order, and where equal ones begin."""
+"""Sorted lines: runs that become one, the stable order, and what is new in it."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 
-__all__ = ["merged", "merged_numbers", "stable_order", "starts"]
+__all__ = ["firsts", "merged", "merged_numbers", "stable_order"]
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
@@ -52,12 +52,11 @@ def stable_order(lines: Array) -> Integers:
     return order
 
 
-def starts(values: Array, equal_nan: bool) -> Integers:
-    """Return where the elements of a sorted line begin that are not equal to those
-    before them."""
-    is_first = np.ones(values.size, bool)
-    np.not_equal(values[1:], values[:-1], out=is_first[1:])
+def firsts(values: Array, equal_nan: bool) -> npt.NDArray[np.bool]:
+    """Return which elements of a sorted line are not equal to those before them."""
+    found = np.ones(values.size, bool)
+    np.not_equal(values[1:], values[:-1], out=found[1:])
     if equal_nan and values.dtype.kind in "fc":
         nans = int(np.count_nonzero(values != values))  # the last ones
-        is_first[values.size - nans + 1 :] = nans == 0
-    return np.flatnonzero(is_first)
+        found[values.size - nans + 1 :] = nans == 0
+    return found

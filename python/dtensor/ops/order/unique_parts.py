@@ -5,7 +5,7 @@ to the same rank; there they become one.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from dtensor.ops._make.parts import (
     parts_of,
 )
 from dtensor.ops._make.routes import exchanged
-from dtensor.ops.order.runs import merged, merged_numbers, stable_order, starts
+from dtensor.ops.order.runs import firsts, merged, merged_numbers, stable_order
 from dtensor.ops.reduce.selection import (
     Lines,
     cut_points,
@@ -79,53 +79,47 @@ def unique_of_parts(
         Index and counts in the same layout, the inverse in that of `x`.
     """
     wants_index, wants_inverse, wants_counts = flags
-    mine = _unique(local(x).ravel(), flags, equal_nan)
-    lines = sorted_lines("unique", x, range(x.ndim), mine.values[None])
-    sizes, rows = ranges_of(lines), rows_of(lines)
-    sent = [mine.values]
+    values, first, inverse, counts = _unique(local(x).ravel(), flags, equal_nan)
+    lines = sorted_lines("unique", x, range(x.ndim), values[None])
+    sizes, rows, number = ranges_of(lines), rows_of(lines), lines.mine
+    sent = [values]
     if wants_index:
-        sent.append(numbers_of(x.layout, range(x.ndim))[mine.first])
+        sent.append(numbers_of(x.layout, range(x.ndim))[first])
     if wants_counts:
-        sent.append(mine.counts)
-    came = exchanged("unique", rows, sent, sizes, lines.mine)
-    values, places, *own = _joined(came, sizes[:, lines.mine], flags, equal_nan)
-    inverse = None
+        sent.append(counts)
+    del values, first, counts, lines  # other ranks get them
+    came = exchanged("unique", rows, sent, sizes, number)
+    del sent
+    found, places, *own = _joined(came, sizes[:, number], flags, equal_nan)
+    result, *more = as_result("unique", rows, [found, *own])
     if wants_inverse:
-        start = parts_of(counted(rows, 0, values.size), 0) or ()
-        answer = places + start[lines.mine][0]
-        (back,) = exchanged("unique", rows, [answer], sizes.T, lines.mine)
-        array = back[mine.inverse].reshape(local(x).shape)
-        inverse = make(array, x.layout.with_dtype(np.intp))
-    found, *more = as_result("unique", rows, [values, *own])
-    if inverse is not None:
-        more.insert(int(wants_index), inverse)
-    return found, more
+        start = parts_of(counted(rows, 0, found.size), 0) or ()
+        answer = places + start[number][0]
+        (back,) = exchanged("unique", rows, [answer], sizes.T, number)
+        array = back[inverse].reshape(local(x).shape)
+        more.insert(int(wants_index), make(array, x.layout.with_dtype(np.intp)))
+    return result, more
 
 
-class _Unique(NamedTuple):
-    """The sorted unique elements of a part, and what is asked for."""
-
-    values: Array
-    first: Array  # where each is found first
-    inverse: Array
-    counts: Array
-
-
-def _unique(part: Array, flags: Flags, equal_nan: bool) -> _Unique:
+def _unique(part: Array, flags: Flags, equal_nan: bool) -> tuple[Array, ...]:
+    """Return the sorted unique elements of a part, and where each is found first, the
+    inverse and the counts, as far as they are needed."""
     none = np.empty(0, np.intp)
-    if not (flags[0] or flags[1]):
-        line = np.sort(part)
-        at = starts(line, equal_nan)
-        return _Unique(line[at], none, none, np.diff(at, append=line.size))
-    (order,) = stable_order(part[None])
-    line = part[order]
-    at = starts(line, equal_nan)
-    counts = np.diff(at, append=line.size)
-    inverse = none
+    if flags[0] or flags[1]:
+        (order,) = stable_order(part[None])
+        line = part[order]
+    else:
+        order, line = none, np.sort(part)
+    is_first = firsts(line, equal_nan)
+    values = line[is_first]
+    if not any(flags):
+        return values, none, none, none
+    at = np.flatnonzero(is_first)
+    counts, inverse = np.diff(at, append=line.size), none
     if flags[1]:
         inverse = np.empty_like(order)
         inverse[order] = np.repeat(np.arange(at.size), counts)
-    return _Unique(line[at], order[at], inverse, counts)
+    return values, order[at] if flags[0] else none, inverse, counts
 
 
 def rows_of(lines: Lines) -> _C.Layout:
@@ -189,11 +183,11 @@ def _joined(
     values, *more = came
     if not any(flags):
         (line,) = merged(values[None], sizes[None])
-        return [line[starts(line, equal_nan)], np.empty(0, np.intp)]
+        return [line[firsts(line, equal_nan)], np.empty(0, np.intp)]
     numbers = np.arange(values.size)
     (order,) = merged_numbers(values[None], numbers[None], sizes[None])
     line = values[order]
-    at = starts(line, equal_nan)
+    at = np.flatnonzero(firsts(line, equal_nan))
     counts = np.diff(at, append=line.size)
     places = np.empty_like(order)
     places[order] = np.repeat(np.arange(at.size), counts)
