@@ -13727,7 +13727,7 @@ def ordered_of(
 ) -> Any: ...
 @overload
 def merged(
-    values: npt.NDArray[Any], sizes: npt.NDArray[np.int64], /
+    values: npt.NDArray[Any], sizes: npt.NDArray[np.int64], places: None = None, /
 ) -> npt.NDArray[Any]: ...
 @overload
 def merged(
