@@ -38,10 +38,11 @@ def test_those_equal_to_the_median_of_all_share_its_gradient(ranks, function):
     ranks(body)
 
 
-def test_the_median_of_nothing_is_nan_or_the_least_integer():
+def test_the_median_of_nothing_is_nan_the_least_integer_or_true():
     for function in (torch.median, torch.nanmedian):
         assert np.isnan(function(torch.zeros(0)).item())
         assert function(torch.zeros(0, dtype=torch.int32)).item() == -(2**31)
+        assert function(torch.zeros((0, 4), dtype=torch.bool)).item() is True
 
 
 def test_masks_fill_integers_with_whole_parts_and_booleans_with_any_number():

@@ -40,7 +40,7 @@ def test_modules_and_optimizers_compute_what_pytorchs_do(records, tell):
     tell(
         f"{len(missing)} are missing: {sorted(missing)}; {sum(counts.values())} samples"
     )
-    known = reasons("Modules and optimizers")
+    known = {*reasons("Modules and optimizers")}
     tell(f"{len(here) - len(wrong) + len(missing)} of {len(here)} are equal")
     assert len(here) > 120 and len(missing) < 5
     assert {name: wrong[name] for name in set(wrong) - known - missing} == {}

@@ -128,11 +128,13 @@ def middle_back(grad: Any, found: Any, values: Any) -> Any:
     ),
 )
 def _of_all(input: Any, values: Any, middle: Callable[..., Any]) -> Any:
-    """Return the median of all elements; of none NaN, or the least integer."""
+    """Return the median of all elements; of none NaN, the least integer, or True."""
     if input.size:
         return middle(ops.ravel(values), 0, False).values
     kind = np.dtype(input.dtype)
-    nothing = np.nan if is_floating(kind) else np.iinfo(kind).min
+    nothing: Any = np.nan if is_floating(kind) else True
+    if kind.kind in "iu":
+        nothing = np.iinfo(kind).min
     return ops.add(ops.sum(values, dtype=kind), kind.type(nothing))
 
 
