@@ -50,7 +50,18 @@ OF = {
     "no dims": lambda dtype, array, view: array.ndim == 0,
     "nothing": lambda dtype, array, view: array.size == 0,
     "gaps": lambda dtype, array, view: view == "slice",
+    "singular": lambda dtype, array, view: is_singular(array),
 }
+
+
+def is_singular(array):
+    """Whether the array is square matrices, one of which is singular."""
+    square = array.ndim > 1 and array.shape[-1] == array.shape[-2]
+    if not square or not np.isfinite(array).all():
+        return False
+    return (np.linalg.matrix_rank(array) < array.shape[-1]).any()
+
+
 # Patterns of calls that differ, of which tensors, and why.
 KNOWN = {
     "values": [
@@ -71,6 +82,7 @@ KNOWN = {
         (r"diag_embed", "any", "the same dim twice that is one too many"),
         (r"bessel_j", "any", "PyTorch's is off by 1e-7 below -5"),
         (r"histogram", "any", "a number at the edge between two bins"),
+        (r"linalg.solve\(", "singular", "rounding decides whether that is found"),
         (r"mode='(reflect|replicate|circular)'", "any", "of any number of dims"),
     ],
     "gradients": [
