@@ -58,5 +58,5 @@ def firsts(values: Array, equal_nan: bool) -> npt.NDArray[np.bool]:
     np.not_equal(values[1:], values[:-1], out=found[1:])
     if equal_nan and values.dtype.kind in "fc":
         nans = int(np.count_nonzero(values != values))  # the last ones
-        found[values.size - nans + 1 :] = nans == 0
+        found[values.size - nans + 1 :] = False
     return found
