@@ -50,6 +50,22 @@ PyObject *op_dispatch(op_entry *entry, const op_call *call, PyObject *out);
 PyObject *op_call_bare(PyObject *function, PyObject *const *args, Py_ssize_t nargs,
                        PyObject *kwnames);
 
+/* What the kernel gave for result k as a tensor, in the dialect of the call; steals the
+ * array. */
+static inline PyObject *
+op_result_of(const op_entry *entry, int k, const op_call *call, PyObject *array)
+{
+    if (entry->solo)
+        return (PyObject *)ext_tensor_alloc(
+            call->torch ? &ext_torch_tensor_type : &ext_tensor_type, array);
+    DTensorObject *result =
+        ext_dtensor_alloc(call->torch ? &ext_torch_dtensor_type : &ext_dtensor_type,
+                          array, entry->results[k].layout);
+    if (result != NULL) /* new: nothing has been written into it */
+        result->lineage = op_lineage(call, k);
+    return (PyObject *)result;
+}
+
 /* Whether a kernel has met a wrong index of a Tensor, and the operator's other function
  * is called, which says in its own words what is wrong. */
 static inline bool

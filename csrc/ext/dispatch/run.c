@@ -52,22 +52,17 @@ wrap(const op_entry *entry, int k, PyObject *result, const op_call *call,
     if (result != NULL && !PyArray_CheckExact(result))
         result = as_array(result);
     if (result != NULL && call->torch &&
-        (entry->results[k].short_part ||
-         !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)result)))
+        (!PyArray_IS_C_CONTIGUOUS((PyArrayObject *)result) ||
+         (!entry->solo && entry->results[k].short_part)))
         result = op_in_order(entry, call, moved, result);
     if (result == NULL)
         return NULL;
-    if (entry->solo)
-        return call->torch ? ext_into_torch(ext_tensor(result)) : ext_tensor(result);
-    if (!fits(&entry->results[k], (PyArrayObject *)result)) {
+    if (!entry->solo && !fits(&entry->results[k], (PyArrayObject *)result)) {
         raise_misfit(&entry->results[k], result, call);
         Py_DECREF(result);
         return NULL;
     }
-    result = ext_dtensor(result, entry->results[k].layout);
-    if (result != NULL) /* new: nothing has been written into it */
-        ((DTensorObject *)result)->lineage = op_lineage(call, k);
-    return call->torch ? ext_into_torch(result) : result;
+    return op_result_of(entry, k, call, result);
 }
 
 PyObject *

@@ -35,15 +35,7 @@ op_short(PyObject **out, const op_entry *entry, const op_call *call)
     op_shortcut_count++;
     if (!entry->traced)
         ext_local_done(call->op->local);
-    if (entry->solo)
-        result = ext_tensor(result);
-    else {
-        result = ext_dtensor(result, entry->results[0].layout);
-        if (result != NULL)
-            ((DTensorObject *)result)->lineage = op_lineage(call, 0);
-    }
-    if (call->torch)
-        result = ext_into_torch(result);
+    result = op_result_of(entry, 0, call, result);
     *out = result == NULL ? NULL : tape_result(call, entry, NULL, result);
     return true;
 }

@@ -93,6 +93,9 @@ extern const char ext_dtensor_redistribute_doc[], ext_dtensor_full_doc[],
 
 /* --- index.c: PyTorch's indices --- */
 
+/* Whether an index holds slices, None, "..." and Python's integers only, and picks no
+ * single element: then both dialects read it alike. */
+bool ext_index_is_plain(PyObject *self, PyObject *index);
 /* Whether PyTorch reads an index in another way than NumPy: bytes are masks, a list of
  * more than integers is a tuple, and integers apart from arrays do not count as arrays.
  * Then what Python has put for PyTorch's dialect answers. */
@@ -100,14 +103,21 @@ bool ext_index_differs(PyObject *index);
 /* The same index, with "..." behind the integers of an element: of PyTorch's tensors it
  * is a view, too. New reference. */
 PyObject *ext_index_in_torch(PyObject *self, PyObject *index);
-/* Whether a Tensor is read-only since it shows elements more than once: a view, by
- * `expand` or `unfold`, of one that may be written to. */
-bool ext_is_closed(PyObject *tensor);
+/* Whether a Tensor shows elements more than once of an array that may be written to: a
+ * view, by `expand` or `unfold`. */
+bool ext_shows_twice(PyObject *tensor);
+/* Whether it is read-only for that. */
+static inline bool
+ext_is_closed(PyObject *tensor)
+{
+    PyArrayObject *array = (PyArrayObject *)((TensorObject *)tensor)->array;
+    return array != NULL && !PyArray_ISWRITEABLE(array) && ext_shows_twice(tensor);
+}
 /* Allows to write into a part of such a tensor, if it is a view that shows no element
  * twice; returns whether it is. */
 bool ext_open_part(PyObject *part, PyObject *whole);
 
-/* --- protocol.c, slots.c: how NumPy and Python come to operators --- */
+/* --- protocol.c, slots.c, subscript.c: how NumPy and Python come to operators --- */
 
 PyObject *ext_tensor_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                            PyObject *kwnames);

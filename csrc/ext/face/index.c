@@ -3,6 +3,39 @@
 
 #include <stdlib.h>
 
+/* --- what both read alike --- */
+
+static inline bool
+is_plain_item(PyObject *item)
+{
+    return PySlice_Check(item) || item == Py_None || item == Py_Ellipsis;
+}
+
+/* Whether so many integers pick one element. */
+static bool
+pick_element(Py_ssize_t integers, PyObject *tensor)
+{
+    int64_t shape[DT_MAX_NDIM];
+    return integers == ext_tensor_shape(shape, (TensorObject *)tensor);
+}
+
+bool
+ext_index_is_plain(PyObject *self, PyObject *index)
+{
+    if (!PyTuple_CheckExact(index))
+        return is_plain_item(index) ||
+               (PyLong_CheckExact(index) && !pick_element(1, self));
+    Py_ssize_t count = PyTuple_GET_SIZE(index), integers = 0;
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyObject *item = PyTuple_GET_ITEM(index, k);
+        if (PyLong_CheckExact(item))
+            integers++;
+        else if (!is_plain_item(item))
+            return false;
+    }
+    return integers < count || !pick_element(count, self);
+}
+
 /* --- integers --- */
 
 /* An item of PyTorch's index that is an integer, also in an array without dims: a new
@@ -165,11 +198,10 @@ array_of(PyObject *object)
 }
 
 bool
-ext_is_closed(PyObject *tensor)
+ext_shows_twice(PyObject *tensor)
 {
     PyArrayObject *array = array_of(tensor);
-    return array != NULL && !PyArray_ISWRITEABLE(array) && !is_apart(array) &&
-           PyArray_ISWRITEABLE(ext_owner(array));
+    return array != NULL && !is_apart(array) && PyArray_ISWRITEABLE(ext_owner(array));
 }
 
 bool

@@ -1,51 +1,5 @@
 /* Python's operators on tensors, as x + y, x[i], x < y: what Python has put here. */
-#include "ext/face/face.h"
-
-/* x op y and x op= y: the name here, and that of CPython's nb_ slot. */
-#define IN_PLACE_SLOTS(X)                                                              \
-    X(add, add)                                                                        \
-    X(subtract, subtract)                                                              \
-    X(multiply, multiply)                                                              \
-    X(matmul, matrix_multiply)                                                         \
-    X(true_divide, true_divide)                                                        \
-    X(floor_divide, floor_divide)                                                      \
-    X(remainder, remainder)                                                            \
-    X(left_shift, lshift)                                                              \
-    X(right_shift, rshift)                                                             \
-    X(bitwise_and, and)                                                                \
-    X(bitwise_or, or)                                                                  \
-    X(bitwise_xor, xor)
-#define UNARY_SLOTS(X)                                                                 \
-    X(negative)                                                                        \
-    X(positive)                                                                        \
-    X(absolute)                                                                        \
-    X(invert)
-#define OTHER_SLOTS(X)                                                                 \
-    X(divmod)                                                                          \
-    X(power)                                                                           \
-    X(less)                                                                            \
-    X(less_equal)                                                                      \
-    X(equal)                                                                           \
-    X(not_equal)                                                                       \
-    X(greater)                                                                         \
-    X(greater_equal)                                                                   \
-    X(getitem)                                                                         \
-    X(setitem)                                                                         \
-    X(contains)                                                                        \
-    X(transpose)                                                                       \
-    X(matrix_transpose)                                                                \
-    X(real)                                                                            \
-    X(imag)                                                                            \
-    X(flat)
-
-enum {
-#define ENUM(name) SLOT_##name,
-#define ENUM_IN_PLACE(name, slot) ENUM(name)
-    IN_PLACE_SLOTS(ENUM_IN_PLACE) UNARY_SLOTS(ENUM) OTHER_SLOTS(ENUM)
-#undef ENUM_IN_PLACE
-#undef ENUM
-        SLOT_COUNT_
-};
+#include "ext/face/slots.h"
 
 static const char *const NAMES[] = {
 #define NAME(name) #name,
@@ -55,25 +9,32 @@ static const char *const NAMES[] = {
 #undef NAME
 };
 
-/* Those of NumPy's dialect, then those of PyTorch's that are other operators. */
+/* Those of NumPy's dialect, then those of PyTorch's, which may be the same. */
 static PyObject *answers[2 * SLOT_COUNT_];
 
-/* The slot of a tensor in PyTorch's dialect. Code of the library that runs for a function
- * of NumPy's name promotes as NumPy does. */
-static int
-torch_slot(int slot)
+int
+ext_slot_in_torch(int slot)
 {
-    bool other = !ext_trace.numpy && answers[SLOT_COUNT_ + slot] != NULL;
-    return other ? SLOT_COUNT_ + slot : slot;
+    return ext_trace.numpy ? slot : SLOT_COUNT_ + slot;
 }
 
-static PyObject *
-answer_of(int slot)
+bool
+ext_slot_differs(int slot)
 {
-    if (answers[slot] == NULL)
-        PyErr_Format(PyExc_NotImplementedError, "no operator for %s",
-                     NAMES[slot % SLOT_COUNT_]);
-    return answers[slot];
+    return !ext_trace.numpy && answers[SLOT_COUNT_ + slot] != answers[slot];
+}
+
+static __attribute__((noinline)) PyObject *
+no_answer(int slot)
+{
+    return PyErr_Format(PyExc_NotImplementedError, "no operator for %s",
+                        NAMES[slot % SLOT_COUNT_]);
+}
+
+PyObject *
+ext_slot_answer(int slot)
+{
+    return answers[slot] != NULL ? answers[slot] : no_answer(slot);
 }
 
 /* Whether an operator may be called with it; everything else gets its own chance. */
@@ -87,7 +48,7 @@ is_operand(PyObject *object)
 static PyObject *
 call_one(int slot, PyObject *a)
 {
-    PyObject *answer = answer_of(slot);
+    PyObject *answer = ext_slot_answer(slot);
     return answer == NULL ? NULL : PyObject_CallOneArg(answer, a);
 }
 
@@ -96,7 +57,7 @@ call_two(int slot, PyObject *a, PyObject *b)
 {
     if (!is_operand(a) || !is_operand(b))
         Py_RETURN_NOTIMPLEMENTED;
-    PyObject *answer = answer_of(slot), *args[] = {NULL, a, b};
+    PyObject *answer = ext_slot_answer(slot), *args[] = {NULL, a, b};
     if (answer == NULL)
         return NULL;
     return PyObject_Vectorcall(answer, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET,
@@ -110,7 +71,7 @@ call_in_place(int slot, PyObject *a, PyObject *b)
     if (!is_operand(b))
         Py_RETURN_NOTIMPLEMENTED;
     static PyObject *names;
-    PyObject *answer = answer_of(slot), *args[] = {a, b, a};
+    PyObject *answer = ext_slot_answer(slot), *args[] = {a, b, a};
     if (names == NULL)
         names = Py_BuildValue("(s)", "out");
     if (answer == NULL || names == NULL)
@@ -171,7 +132,7 @@ static PyObject *
 torch_in_place(int slot, PyObject *a, PyObject *b)
 {
     if (slot == SLOT_matmul)
-        return call_two(torch_slot(slot), a, b);
+        return call_two(ext_slot_in_torch(slot), a, b);
     static PyObject *names[SLOT_COUNT_];
     PyObject **name = &names[slot];
     if (*name == NULL &&
@@ -179,7 +140,8 @@ torch_in_place(int slot, PyObject *a, PyObject *b)
         return NULL;
     if (!ext_trace.numpy && !keeps_dtype(slot, a, b))
         return PyObject_CallMethodOneArg(a, *name, b);
-    PyObject *operands[] = {a, b}, *stored = call_in_place(torch_slot(slot), a, b);
+    PyObject *operands[] = {a, b},
+             *stored = call_in_place(ext_slot_in_torch(slot), a, b);
     if (stored == NULL)
         op_error_in_torch(*name, operands, 2, NULL);
     return stored;
@@ -218,19 +180,19 @@ number_in_place(int slot, PyObject *a, PyObject *b)
 
 #define PLAIN(slot) (slot)
 #define UNARY_NUMPY(name) UNARY(number, PLAIN, name)
-#define UNARY_TORCH(name) UNARY(torch, torch_slot, name)
+#define UNARY_TORCH(name) UNARY(torch, ext_slot_in_torch, name)
 #define IN_PLACE_NUMPY(name, slot) IN_PLACE(number, PLAIN, name)
-#define IN_PLACE_TORCH(name, slot) IN_PLACE(torch, torch_slot, name)
+#define IN_PLACE_TORCH(name, slot) IN_PLACE(torch, ext_slot_in_torch, name)
 
 UNARY_SLOTS(UNARY_NUMPY)
 UNARY_SLOTS(UNARY_TORCH)
 IN_PLACE_SLOTS(IN_PLACE_NUMPY)
 IN_PLACE_SLOTS(IN_PLACE_TORCH)
 BINARY(number, PLAIN, divmod)
-BINARY(torch, torch_slot, divmod)
+BINARY(torch, ext_slot_in_torch, divmod)
 POWER(number, PLAIN, power, call_two)
 POWER(number, PLAIN, in_place_power, number_in_place)
-POWER(torch, torch_slot, power, call_two)
+POWER(torch, ext_slot_in_torch, power, call_two)
 POWER(torch, PLAIN, in_place_power, torch_in_place)
 
 #define FILL_UNARY(name) numbers->nb_##name = number_##name;
@@ -276,132 +238,7 @@ ext_tensor_compare(PyObject *a, PyObject *b, int op)
 PyObject *
 ext_torch_compare(PyObject *a, PyObject *b, int op)
 {
-    return call_two(torch_slot(COMPARISONS[op]), a, b);
-}
-
-/* --- x[i] --- */
-
-/* What answers x[i], or x[i] = value: PyTorch's own where its dialect reads the index in
- * another way than NumPy. Borrowed. */
-static PyObject *
-answer_of_index(int slot, PyObject *self, PyObject *index, bool *differs)
-{
-    *differs =
-        ext_is_torch(self) && torch_slot(slot) != slot && ext_index_differs(index);
-    return *differs ? answers[SLOT_COUNT_ + slot] : answer_of(slot);
-}
-
-static PyObject *
-subscript(PyObject *self, PyObject *index)
-{
-    bool differs;
-    PyObject *answer = answer_of_index(SLOT_getitem, self, index, &differs);
-    PyObject *key = answer == NULL                   ? NULL
-                    : !differs && ext_is_torch(self) ? ext_index_in_torch(self, index)
-                                                     : Py_NewRef(index);
-    PyObject *args[] = {NULL, self, key};
-    if (key == NULL)
-        return NULL;
-    PyObject *result =
-        PyObject_Vectorcall(answer, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
-    Py_DECREF(key);
-    if (differs || result == NULL) /* it has come here again for each of its steps */
-        return result;
-    if (ext_is_torch(self) && ext_is_closed(self))
-        ext_open_part(result, self);
-    if (op_follow_origin(result, self, index) < 0)
-        Py_CLEAR(result);
-    else
-        op_note_read(self, index, result);
-    return result;
-}
-
-/* What x[index] shows, to be written to in the place of x, which may not be; NULL without
- * an exception if that may not be either. */
-static PyObject *
-part_to_write(PyObject *self, PyObject *index)
-{
-    PyObject *part = subscript(self, index);
-    if (part == NULL)
-        PyErr_Clear(); /* writing raises it, too */
-    else if (!ext_open_part(part, self))
-        Py_CLEAR(part);
-    return part;
-}
-
-static int
-assign_subscript(PyObject *self, PyObject *index, PyObject *value)
-{
-    if (value == NULL)
-        return ext_fail(PyExc_ValueError, "cannot delete array elements");
-    if (ext_is_torch(self) && index != Py_Ellipsis && ext_is_closed(self)) {
-        PyObject *part = part_to_write(self, index);
-        int failed = part == NULL ? 0 : assign_subscript(part, Py_Ellipsis, value);
-        Py_XDECREF(part);
-        if (part != NULL)
-            return failed;
-    }
-    bool differs;
-    PyObject *answer = answer_of_index(SLOT_setitem, self, index, &differs);
-    PyObject *args[] = {NULL, self, index, value};
-    if (answer == NULL || op_refuse_swap(self, index, value) < 0)
-        return -1;
-    PyObject *result =
-        PyObject_Vectorcall(answer, args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
-    Py_XDECREF(result);
-    return result == NULL ? -1 : 0;
-}
-
-static Py_ssize_t
-length(PyObject *object)
-{
-    int64_t shape[DT_MAX_NDIM];
-    if (ext_tensor_shape(shape, (TensorObject *)object) > 0)
-        return (Py_ssize_t)shape[0];
-    return ext_fail(PyExc_TypeError, "len() of unsized object");
-}
-
-static PyObject *
-item(PyObject *self, Py_ssize_t index)
-{
-    PyObject *number = PyLong_FromSsize_t(index);
-    PyObject *result = number == NULL ? NULL : subscript(self, number);
-    Py_XDECREF(number);
-    return result;
-}
-
-static int
-contains(PyObject *self, PyObject *value)
-{
-    PyObject *answer = answer_of(SLOT_contains), *args[] = {NULL, self, value};
-    PyObject *found =
-        answer == NULL ? NULL
-                       : PyObject_Vectorcall(answer, args + 1,
-                                             2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
-    int truth = found == NULL ? -1 : PyObject_IsTrue(found);
-    Py_XDECREF(found);
-    return truth;
-}
-
-PyMappingMethods ext_tensor_mapping = {
-    .mp_length = length,
-    .mp_subscript = subscript,
-    .mp_ass_subscript = assign_subscript,
-};
-
-PySequenceMethods ext_tensor_sequence = {
-    .sq_length = length,
-    .sq_item = item,
-    .sq_contains = contains,
-};
-
-PyObject *
-ext_tensor_iter(PyObject *self)
-{
-    int64_t shape[DT_MAX_NDIM];
-    if (ext_tensor_shape(shape, (TensorObject *)self) > 0)
-        return PySeqIter_New(self);
-    return PyErr_Format(PyExc_TypeError, "iteration over a 0-d array");
+    return call_two(ext_slot_in_torch(COMPARISONS[op]), a, b);
 }
 
 /* --- x.T, x.real and x.flat --- */
@@ -435,7 +272,7 @@ set_part(PyObject *self, PyObject *value, void *closure)
     bool spread = ext_is_dtensor(self) && ext_has_data(op_array(self));
     int due = spread ? op_begin_write(self, what) : 0;
     PyObject *view = due < 0 ? NULL : get_slot(self, closure);
-    int failed = view == NULL ? -1 : assign_subscript(view, Py_Ellipsis, value);
+    int failed = view == NULL ? -1 : PyObject_SetItem(view, Py_Ellipsis, value);
     Py_XDECREF(view);
     if (due > 0 && op_end_write(self, failed == 0) < 0)
         failed = -1;
@@ -472,7 +309,7 @@ PyObject *
 ext_torch_slot(const char *name)
 {
     for (int k = 0; k < SLOT_COUNT_; k++)
-        if (strcmp(NAMES[k], name) == 0)
+        if (strcmp(NAMES[k], name) == 0 && answers[SLOT_COUNT_ + k] != answers[k])
             return answers[SLOT_COUNT_ + k];
     return NULL;
 }
@@ -482,8 +319,12 @@ ext_fill_slots(PyObject *given, bool torch)
 {
     for (int k = 0; k < SLOT_COUNT_; k++) {
         PyObject *answer = PyDict_GetItemString(given, NAMES[k]);
-        if (answer != NULL)
-            Py_XSETREF(answers[torch ? SLOT_COUNT_ + k : k], Py_NewRef(answer));
+        if (answer == NULL)
+            continue;
+        if (torch || answers[SLOT_COUNT_ + k] == answers[k])
+            Py_XSETREF(answers[SLOT_COUNT_ + k], Py_NewRef(answer));
+        if (!torch)
+            Py_XSETREF(answers[k], Py_NewRef(answer));
     }
     return 0;
 }

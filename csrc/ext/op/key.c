@@ -13,15 +13,11 @@ op_kind
 op_kind_of(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
-    if (type == &ext_dtensor_type)
-        return OP_DTENSOR;
-    if (type == &ext_torch_dtensor_type)
-        return OP_DTENSOR;
+    if (ext_type_within(type, TYPE_TENSOR, TYPE_DTENSOR))
+        return ext_is_dtensor(object) ? OP_DTENSOR : OP_TENSOR;
     if (type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type ||
         type == &PyComplex_Type)
         return OP_NUMBER;
-    if (type == &ext_tensor_type || type == &ext_torch_tensor_type)
-        return OP_TENSOR;
     if (type == &PyUnicode_Type || type == &PyTuple_Type || type == &PySlice_Type ||
         object == Py_None)
         return OP_CONSTANT;
@@ -222,8 +218,7 @@ push_operand(op_call *call, PyObject *object, op_kind kind)
     PUSH(call, operand, object);
     switch (kind) {
     case OP_DTENSOR:
-        if (Py_TYPE(object) != &ext_dtensor_type)
-            call->torch |= ext_is_torch(object);
+        call->torch |= ext_is_torch(object);
         return push_layout(call, ((DTensorObject *)object)->layout);
     case OP_LAYOUT:
         return push_layout(call, (LayoutObject *)object);

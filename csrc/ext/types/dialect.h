@@ -8,10 +8,9 @@ static inline bool
 ext_is_torch(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
-    if (type == &ext_dtensor_type || type == &ext_tensor_type)
-        return false;
-    return type == &ext_torch_dtensor_type || type == &ext_torch_tensor_type ||
-           PyType_IsSubtype(type, &ext_torch_tensor_type);
+    if (ext_type_within(type, TYPE_TENSOR, TYPE_DTENSOR))
+        return ext_type_within(type, TYPE_TORCH_TENSOR, TYPE_TORCH_DTENSOR);
+    return PyType_IsSubtype(type, &ext_torch_tensor_type);
 }
 
 /* Turns a new tensor of our own two types, which nobody else has seen, into one of

@@ -1,8 +1,8 @@
 /* dtensor.c: how a DTensor is made. */
 #include "ext/types/types.h"
 
-static DTensorObject *
-dtensor_alloc(PyTypeObject *type, PyObject *array, LayoutObject *layout)
+DTensorObject *
+ext_dtensor_alloc(PyTypeObject *type, PyObject *array, LayoutObject *layout)
 {
     DTensorObject *self = (DTensorObject *)ext_tensor_alloc(type, array);
     if (self != NULL)
@@ -13,7 +13,7 @@ dtensor_alloc(PyTypeObject *type, PyObject *array, LayoutObject *layout)
 PyObject *
 ext_dtensor(PyObject *array, LayoutObject *layout)
 {
-    return (PyObject *)dtensor_alloc(&ext_dtensor_type, array, layout);
+    return (PyObject *)ext_dtensor_alloc(&ext_dtensor_type, array, layout);
 }
 
 PyObject *
@@ -83,7 +83,7 @@ PyObject *
 ext_dtensor_checked(PyTypeObject *type, PyObject *array, LayoutObject *layout)
 {
     if (check_part((PyArrayObject *)array, layout) == 0)
-        return (PyObject *)dtensor_alloc(type, array, layout);
+        return (PyObject *)ext_dtensor_alloc(type, array, layout);
     Py_DECREF(array);
     return NULL;
 }

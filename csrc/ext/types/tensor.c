@@ -5,24 +5,31 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The memory of DTensors that have died, for new ones: each call makes one. */
+/* The memory of Tensors and of DTensors that have died, for new ones: each call makes
+ * one. Subclasses may be of any size. */
 enum { SPARES = 64 };
-static PyObject *spares[SPARES];
-static int spare_count;
+typedef struct {
+    int count;
+    PyObject *objects[SPARES];
+} spare_list;
 
-static bool
-is_spared(const PyTypeObject *type)
+static spare_list *
+spares_of(const PyTypeObject *type)
 {
-    return type == &ext_dtensor_type || type == &ext_torch_dtensor_type;
+    static spare_list lists[2];
+    bool ours = ext_type_within(type, TYPE_TENSOR, TYPE_DTENSOR);
+    return ours ? &lists[ext_type_within(type, TYPE_TORCH_DTENSOR, TYPE_DTENSOR)]
+                : NULL;
 }
 
 static PyObject *
 alloc(PyTypeObject *type)
 {
-    if (spare_count == 0 || !is_spared(type))
+    spare_list *spares = spares_of(type);
+    if (spares == NULL || spares->count == 0)
         return type->tp_alloc(type, 0);
-    PyObject *self = spares[--spare_count];
-    memset(self + 1, 0, sizeof(DTensorObject) - sizeof *self);
+    PyObject *self = spares->objects[--spares->count];
+    memset(self + 1, 0, (size_t)type->tp_basicsize - sizeof *self);
     PyObject_Init(self, type);
     PyObject_GC_Track(self);
     return self;
@@ -31,8 +38,9 @@ alloc(PyTypeObject *type)
 static void
 release(PyObject *self)
 {
-    if (spare_count < SPARES && is_spared(Py_TYPE(self)))
-        spares[spare_count++] = self;
+    spare_list *spares = spares_of(Py_TYPE(self));
+    if (spares != NULL && spares->count < SPARES)
+        spares->objects[spares->count++] = self;
     else
         Py_TYPE(self)->tp_free(self);
 }
@@ -162,43 +170,25 @@ ext_tensor_differs(TensorObject *a, TensorObject *b)
                : "type";
 }
 
-PyTypeObject ext_tensor_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.Tensor",
-    .tp_basicsize = sizeof(TensorObject),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
-    .tp_dealloc = tensor_dealloc,
-    .tp_traverse = tensor_traverse,
-    .tp_clear = tensor_clear,
-    .tp_dictoffset = offsetof(TensorObject, dict),
-    .tp_weaklistoffset = offsetof(TensorObject, weakrefs),
-};
+/* What all of them have. */
+#define TENSOR_TYPE(name, object)                                                      \
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = name, .tp_basicsize = sizeof(object),     \
+                                .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | \
+                                            Py_TPFLAGS_HAVE_GC,                        \
+                                .tp_dealloc = tensor_dealloc,                          \
+                                .tp_traverse = tensor_traverse,                        \
+                                .tp_clear = tensor_clear
 
-PyTypeObject ext_torch_tensor_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.torch.Tensor",
-    .tp_basicsize = sizeof(TensorObject),
-    .tp_base = &ext_tensor_type,
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
-    .tp_dealloc = tensor_dealloc,
-    .tp_traverse = tensor_traverse,
-    .tp_clear = tensor_clear,
-};
-
-PyTypeObject ext_torch_dtensor_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.torch.distributed.tensor.DTensor",
-    .tp_basicsize = sizeof(DTensorObject),
-    .tp_base = &ext_dtensor_type, /* beside torch's Tensor: face/torch_type.c */
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
-    .tp_dealloc = tensor_dealloc,
-    .tp_traverse = tensor_traverse,
-    .tp_clear = tensor_clear,
-};
-
-PyTypeObject ext_dtensor_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.DTensor",
-    .tp_basicsize = sizeof(DTensorObject),
-    .tp_base = &ext_tensor_type,
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
-    .tp_dealloc = tensor_dealloc,
-    .tp_traverse = tensor_traverse,
-    .tp_clear = tensor_clear,
+PyTypeObject ext_types[] = {
+    [TYPE_TENSOR] = {TENSOR_TYPE("dtensor.Tensor", TensorObject),
+                     .tp_dictoffset = offsetof(TensorObject, dict),
+                     .tp_weaklistoffset = offsetof(TensorObject, weakrefs)},
+    [TYPE_TORCH_TENSOR] = {TENSOR_TYPE("dtensor.torch.Tensor", TensorObject),
+                           .tp_base = &ext_tensor_type},
+    /* Beside torch's Tensor: face/torch_type.c. */
+    [TYPE_TORCH_DTENSOR] = {TENSOR_TYPE("dtensor.torch.distributed.tensor.DTensor",
+                                        DTensorObject),
+                            .tp_base = &ext_dtensor_type},
+    [TYPE_DTENSOR] = {TENSOR_TYPE("dtensor.DTensor", DTensorObject),
+                      .tp_base = &ext_tensor_type},
 };

@@ -251,12 +251,22 @@ typedef struct {
     uint64_t lineage;  /* without the writes since it was made: see lineage.c */
 } DTensorObject;
 
-extern PyTypeObject ext_tensor_type, ext_dtensor_type;
-/* The same in PyTorch's dialect: other methods over the same struct. */
-extern PyTypeObject ext_torch_tensor_type, ext_torch_dtensor_type;
+/* Our own types lie side by side: every operator asks of every operand what it is, and
+ * two addresses tell. Those of PyTorch's dialect have other methods over the same
+ * structs. */
+enum { TYPE_TENSOR, TYPE_TORCH_TENSOR, TYPE_TORCH_DTENSOR, TYPE_DTENSOR, TYPE_COUNT_ };
+
+extern PyTypeObject ext_types[TYPE_COUNT_];
+#define ext_tensor_type ext_types[TYPE_TENSOR]
+#define ext_torch_tensor_type ext_types[TYPE_TORCH_TENSOR]
+#define ext_torch_dtensor_type ext_types[TYPE_TORCH_DTENSOR]
+#define ext_dtensor_type ext_types[TYPE_DTENSOR]
 
 /* A new object of a subtype of Tensor; steals `array`. */
 TensorObject *ext_tensor_alloc(PyTypeObject *type, PyObject *array);
+/* The same of a subtype of DTensor; `layout` is borrowed. */
+DTensorObject *ext_dtensor_alloc(PyTypeObject *type, PyObject *array,
+                                 LayoutObject *layout);
 /* Steal `array`; `layout` is borrowed. */
 PyObject *ext_tensor(PyObject *array);
 PyObject *ext_dtensor(PyObject *array, LayoutObject *layout);
@@ -271,14 +281,19 @@ PyObject *ext_dtensor_new(PyObject *array, const dt_layout *layout, MeshObject *
 PyObject *ext_dtensor_checked(PyTypeObject *type, PyObject *array,
                               LayoutObject *layout);
 
-/* Every operator asks of every operand, so our own four types are found without a call.
- */
+/* Whether a type is one of ours from `first` to `last`. */
+static inline bool
+ext_type_within(const PyTypeObject *type, int first, int last)
+{
+    return (uintptr_t)type - (uintptr_t)&ext_types[first] <=
+           (size_t)(last - first) * sizeof *type;
+}
+
 static inline bool
 ext_is_tensor(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
-    return type == &ext_dtensor_type || type == &ext_torch_dtensor_type ||
-           type == &ext_tensor_type || type == &ext_torch_tensor_type ||
+    return ext_type_within(type, TYPE_TENSOR, TYPE_DTENSOR) ||
            PyType_IsSubtype(type, &ext_tensor_type);
 }
 
@@ -286,10 +301,9 @@ static inline bool
 ext_is_dtensor(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
-    if (type == &ext_dtensor_type || type == &ext_torch_dtensor_type)
-        return true;
-    return type != &ext_tensor_type && type != &ext_torch_tensor_type &&
-           PyType_IsSubtype(type, &ext_dtensor_type);
+    if (ext_type_within(type, TYPE_TENSOR, TYPE_DTENSOR))
+        return ext_type_within(type, TYPE_TORCH_DTENSOR, TYPE_DTENSOR);
+    return PyType_IsSubtype(type, &ext_dtensor_type);
 }
 
 #include "ext/types/dialect.h"
