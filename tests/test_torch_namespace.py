@@ -332,11 +332,10 @@ def test_older_paths_are_there():
     from dtensor.torch.distributed import _composable  # noqa: PLC0415
 
     old = importlib.import_module("dtensor.torch.distributed._tensor._utils")
-    placements = importlib.import_module(
-        "dtensor.torch.distributed._tensor.placement_types"
-    )
+    for folder in ("_tensor", "tensor"):
+        path = f"dtensor.torch.distributed.{folder}.placement_types"
+        assert importlib.import_module(path)._Partial() == Partial()
     mesh = dtensor.init_device_mesh("cpu", (1,))
-    assert placements._Partial() == Partial()
     assert old.compute_local_shape((5, 2), mesh, [Shard(0)]) == (5, 2)
     assert old.compute_local_offset((5, 2), mesh, [Shard(0)]) == (0, 0)
     net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))

@@ -1,6 +1,4 @@
 """``torch.distributed._tensor.placement_types``: `dtensor.placement_types`."""
 
-from dtensor.placement_types import *  # noqa: F403
-from dtensor.placement_types import Partial
-
-_Partial = Partial  # its name until PyTorch 2.3
+from dtensor.torch.distributed.tensor.placement_types import *  # noqa: F403
+from dtensor.torch.distributed.tensor.placement_types import _Partial as _Partial
