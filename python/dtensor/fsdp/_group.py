@@ -61,6 +61,7 @@ class Group:
         self._is_due = False  # unreduced gradients have arrived, or may arrive
         self.prefetch: tuple[list[Group], list[Group]] = ([], [])
         self.below: list[Group] = []  # of a root
+        self.ahead: list[Group] = []  # gathered before their use; all of a root's
         self._coming: list[list[DTensor]] | None = None
         self._waits: set[int] = set()
         # What calls `_arrived`, though it may be frozen since forward.
@@ -119,6 +120,18 @@ class Group:
         for parameter in self.parameters:
             parameter.show(parameter.full)
 
+    def _gather_ahead(self, groups: "list[Group]") -> None:
+        for group in groups:
+            if group._coming is None:  # it may have been asked for by itself
+                group.unshard(async_op=True)
+                self.ahead.append(group)
+
+    def forget_ahead(self) -> None:
+        """Forget what is on its way: parameters may change before they are used."""
+        for group in self.ahead:
+            group._coming = None
+        self.ahead.clear()
+
     def reshard(self, write_back: bool = False) -> None:
         """Free the gathered parameters; nothing is sent.
 
@@ -166,8 +179,7 @@ class Group:
             self._trained.clear()
             self._was_trained = False
         self._trained |= self._requiring()
-        for group in self.prefetch[0]:
-            group.unshard(async_op=True)
+        self._gather_ahead(self.prefetch[0])
 
     def watched(self, inputs: Any) -> Any:
         """Return the inputs of forward; what becomes of their gradients is heard of.
@@ -219,8 +231,7 @@ class Group:
         if self.switches.unshard_in_backward:
             self.unshard()
             self.wait()
-        for group in self.prefetch[1]:
-            group.unshard(async_op=True)
+        self._gather_ahead(self.prefetch[1])
 
     def _begin(self) -> None:
         if not self.in_backward:
@@ -259,6 +270,7 @@ class Group:
                 if group is self or not group.in_backward:
                     group._free()
         self.in_backward = False
+        self.forget_ahead()
 
     def forget_run(self) -> None:
         """Start afresh after an exception."""
