@@ -1,6 +1,6 @@
 """``torch.distributed.algorithms.ddp_comm_hooks``: functions that average gradients."""
 
-from enum import Enum
+from enum import Enum, member
 from functools import partial
 from typing import Any
 
@@ -18,16 +18,20 @@ __all__ = ["DDPCommHookType", "register_ddp_comm_hook"]
 class DDPCommHookType(Enum):
     """The hooks that `register_ddp_comm_hook` takes by name."""
 
-    ALLREDUCE = partial(default_hooks.allreduce_hook)
-    FP16_COMPRESS = partial(default_hooks.fp16_compress_hook)
-    BF16_COMPRESS = partial(default_hooks.bf16_compress_hook)
-    QUANTIZE_PER_TENSOR = partial(quantization_hooks.quantization_pertensor_hook)
-    QUANTIZE_PER_CHANNEL = partial(quantization_hooks.quantization_perchannel_hook)
-    POWER_SGD = partial(powerSGD_hook.powerSGD_hook)
-    POWER_SGD_RANK2 = partial(powerSGD_hook.powerSGD_hook)
-    BATCHED_POWER_SGD = partial(powerSGD_hook.batched_powerSGD_hook)
-    BATCHED_POWER_SGD_RANK2 = partial(powerSGD_hook.batched_powerSGD_hook)
-    NOOP = partial(debugging_hooks.noop_hook)
+    ALLREDUCE = member(partial(default_hooks.allreduce_hook))
+    FP16_COMPRESS = member(partial(default_hooks.fp16_compress_hook))
+    BF16_COMPRESS = member(partial(default_hooks.bf16_compress_hook))
+    QUANTIZE_PER_TENSOR = member(
+        partial(quantization_hooks.quantization_pertensor_hook)
+    )
+    QUANTIZE_PER_CHANNEL = member(
+        partial(quantization_hooks.quantization_perchannel_hook)
+    )
+    POWER_SGD = member(partial(powerSGD_hook.powerSGD_hook))
+    POWER_SGD_RANK2 = member(partial(powerSGD_hook.powerSGD_hook))
+    BATCHED_POWER_SGD = member(partial(powerSGD_hook.batched_powerSGD_hook))
+    BATCHED_POWER_SGD_RANK2 = member(partial(powerSGD_hook.batched_powerSGD_hook))
+    NOOP = member(partial(debugging_hooks.noop_hook))
 
 
 def register_ddp_comm_hook(
