@@ -71,6 +71,19 @@ def test_a_module_that_forward_did_not_come_to_is_gathered_again(ranks, way):
     ranks(body)
 
 
+def test_a_module_that_was_asked_for_is_gathered_again_after_a_write(ranks):
+    def body():
+        model, x = branches()
+        model.second.unshard(async_op=True)
+        model.first.weight.full_tensor()  # what was on its way goes on
+        with dtensor.no_grad():
+            model.second.weight.fill(1)
+            model.second.bias.fill(2)
+            np.testing.assert_allclose(model.second(x), np.full((2, 4), 6.0))
+
+    ranks(body)
+
+
 def test_after_a_backward_that_failed_too(ranks):
     def body():
         model = ahead(sharded(line()))

@@ -61,7 +61,6 @@ class Group:
         self._is_due = False  # unreduced gradients have arrived, or may arrive
         self.prefetch: tuple[list[Group], list[Group]] = ([], [])
         self.below: list[Group] = []  # of a root
-        self.ahead: list[Group] = []  # gathered before their use; all of a root's
         self._coming: list[list[DTensor]] | None = None
         self._waits: set[int] = set()
         # What calls `_arrived`, though it may be frozen since forward.
@@ -87,12 +86,13 @@ class Group:
     @no_grad()
     def unshard(self, async_op: bool = False) -> None:
         """Gather the parameters; with `async_op` only start. Collective."""
-        if self.is_full and any(p.is_stale() for p in self.parameters):
-            self.reshard()
         if self.is_full or self._coming is not None:
-            return
+            if not any(p.is_stale() for p in self.parameters):
+                return
+            self._coming = None
+            self.reshard()
         for parameter in self.parameters:
-            parameter.follow_owner()
+            parameter.begin()
             if parameter.full.requires_grad and not parameter.watched:
                 parameter.watched = True
                 hooks_of(parameter.full).append((0, "at once", self._arrived))
@@ -119,18 +119,6 @@ class Group:
         self.is_full = True
         for parameter in self.parameters:
             parameter.show(parameter.full)
-
-    def _gather_ahead(self, groups: "list[Group]") -> None:
-        for group in groups:
-            if group._coming is None:  # it may have been asked for by itself
-                group.unshard(async_op=True)
-                self.ahead.append(group)
-
-    def forget_ahead(self) -> None:
-        """Forget what is on its way: parameters may change before they are used."""
-        for group in self.ahead:
-            group._coming = None
-        self.ahead.clear()
 
     def reshard(self, write_back: bool = False) -> None:
         """Free the gathered parameters; nothing is sent.
@@ -179,7 +167,8 @@ class Group:
             self._trained.clear()
             self._was_trained = False
         self._trained |= self._requiring()
-        self._gather_ahead(self.prefetch[0])
+        for group in self.prefetch[0]:
+            group.unshard(async_op=True)
 
     def watched(self, inputs: Any) -> Any:
         """Return the inputs of forward; what becomes of their gradients is heard of.
@@ -231,7 +220,8 @@ class Group:
         if self.switches.unshard_in_backward:
             self.unshard()
             self.wait()
-        self._gather_ahead(self.prefetch[1])
+        for group in self.prefetch[1]:
+            group.unshard(async_op=True)
 
     def _begin(self) -> None:
         if not self.in_backward:
@@ -270,7 +260,6 @@ class Group:
                 if group is self or not group.in_backward:
                     group._free()
         self.in_backward = False
-        self.forget_ahead()
 
     def forget_run(self) -> None:
         """Start afresh after an exception."""

@@ -239,13 +239,17 @@ class Sharded:
         return _C.into_torch(local) if _C.is_torch(self.sharded) else local
 
     def is_stale(self) -> bool:
-        """Return whether the parameter was changed since it was gathered."""
+        """Return whether it was changed since its gather began."""
         now = self.sharded._version, self.sharded.requires_grad
         return now != self._gathered_at
 
+    def begin(self) -> None:
+        """Note what is gathered: from now on it may be read."""
+        self.follow_owner()
+        self._gathered_at = self.sharded._version, self.full.requires_grad
+
     def fill(self, gathered: DTensor) -> None:
         """Use the memory of the gathered array."""
-        self._gathered_at = self.sharded._version, self.full.requires_grad
         self.full.data = self._wrap(gathered.to_local().detach(), gathered)
 
     def follow_full(self) -> None:

@@ -54,7 +54,6 @@ class State:
                 state = state_of(below)
                 if state is not None and state is not self:
                     state.is_root = False
-                    state.group.ahead = self.group.ahead
                     if state.group not in self.group.below:
                         self.group.below.append(state.group)
                     state.group.reshard_after_forward = (
@@ -70,7 +69,6 @@ class State:
         self.find_root()
         if id(module) not in self._left:
             self._left = {id(m) for m in self.modules}
-            self._forget_ahead()
         self.group.before_forward()
         args, kwargs = self.group.watched((args, kwargs))
         policy = self.group.policy
@@ -83,17 +81,11 @@ class State:
         self._left.discard(id(module))
         if not self._left:
             self.group.after_forward()
-            self._forget_ahead()
         if self.group.policy.output_dtype is not None:
             output = _cast(output, self.group.policy.output_dtype)
         if is_grad_enabled():
             mapped(output, Tensor, self._watch)
         return output
-
-    def _forget_ahead(self) -> None:
-        """Let no gather outlast forward, or an exception in it or in backward."""
-        if self.is_root and _C.backward_depth() == 0:
-            self.group.forget_ahead()
 
     def _watch(self, output: Tensor) -> Tensor:
         if output.requires_grad:
