@@ -3,6 +3,7 @@
 The reduced dims are made whole; of long lines only the elements that are needed are
 found (`quantile_parts`)."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -79,6 +80,19 @@ def _sorted_out(
 
 # They leave out NaN, and compute in their own dtype what they write into `out`.
 _LEAVE_OUT = (np.nanquantile, np.nanpercentile)
+
+
+def _keep_dtype_of_nan() -> bool:
+    """Return whether they return lines of NaN alone as they are, for several levels.
+
+    NumPy did so until some release of 2.5.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return np.nanquantile(np.full(1, np.nan, np.float32), [0.5]).dtype == np.float32
+
+
+_OF_NAN = _keep_dtype_of_nan()
 
 
 def _float(a: Operand) -> np.dtype[Any]:
@@ -259,7 +273,7 @@ def _quantile(function: Callable[..., Any], plain: Any = None) -> Any:
 
 
 # NumPy returns a NaN that it finds as it is, in the dtype of the array: a quantile of
-# all elements, and those without NaN if the first line has nothing else.
+# all elements, and those without NaN if the first line has nothing else (`_OF_NAN`).
 
 
 def _follows_nan(
@@ -277,6 +291,8 @@ def _follows_nan(
         return False
     axes = axes_of(axis, a.ndim)
     if function not in _LEAVE_OUT and (levels.ndim or len(axes) < a.ndim):
+        return False
+    if function in _LEAVE_OUT and levels.ndim and not _OF_NAN:
         return False
     one = np.ones(1, a.dtype)
     found = function(one, np.zeros(1, levels.dtype), method=method)

@@ -205,7 +205,9 @@ texts(
         "not be completed because the input is not positive-definite.",
         r"Unrecognized mode '(\w+)'": "qr received unrecognized mode '{0}' but "
         "expected one of 'reduced' (default), 'r', or 'complete'",
-        r"incompatible dimensions for cross product": "no dimension of size 3 in input",
+        # NumPy's before 2.5, and since
+        r"incompatible dimensions for cross product|Both input arrays must be \(arrays "
+        r"of\) 3-dimensional": "no dimension of size 3 in input",
         r"einstein sum subscripts string included output subscript '(\w)'": "einsum(): "
         "output subscript {0} does not appear in the equation for any input operand",
         r"einstein sum subscripts string includes output subscript '(\w)' mult": ""
