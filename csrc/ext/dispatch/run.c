@@ -322,6 +322,8 @@ op_run(op_entry *entry, const op_call *call, PyObject *out)
     moved.arrays = NULL;
     PyObject *result = NULL;
     ext_told = false;
+    if (ext_under_way != NULL)
+        ext_pending_advance();
     if (entry->moved > 0 && op_move_operands(&moved, entry, call) < 0) {
         if (!ext_told) /* before the ranks have agreed on it */
             kernel_failed(entry, call);

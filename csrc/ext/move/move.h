@@ -191,7 +191,12 @@ int ext_simulate_moves(ext_item *items, int count, dt_world *world, int64_t max_
  * arrays, and to who is told or NULL. */
 PyObject *ext_pending(dt_run *run, dt_world *world, const dt_plan *const *plans,
                       int count, const ext_item *items, PyObject *teller);
+/* Starts it: its first messages are sent. */
 int ext_pending_start(PyObject *pending);
+/* Those that nobody has waited for to the end; NULL: none. Whoever computes for long
+ * calls the function before that: messages go on meanwhile. */
+extern struct pending_object *ext_under_way;
+void ext_pending_advance(void);
 /* Waits, and raises what went wrong, each time. */
 int ext_pending_wait(PyObject *pending);
 bool ext_pending_done(PyObject *pending);

@@ -6,6 +6,7 @@
 #include "ext/move/move.h"
 
 #include <stddef.h>
+#include <time.h>
 
 typedef struct pending_object {
     PyObject_VAR_HEAD
@@ -18,7 +19,9 @@ typedef struct pending_object {
     const dt_plan *plans[]; /* ob_size of them; behind them 2 * ob_size arrays */
 } PendingObject;
 
-static PendingObject *under_way;
+PendingObject *ext_under_way;
+
+enum { ROUNDS = 8, LOOK_NANOSECONDS = 200 * 1000 };
 
 /* References to the arrays that are read and written; some are NULL. */
 static PyObject **
@@ -87,14 +90,43 @@ ext_pending(dt_run *run, dt_world *world, const dt_plan *const *plans, int count
     return (PyObject *)self;
 }
 
+/* What fails here is told to whoever waits for it. */
+static void
+look(void)
+{
+    WorldObject *self = ext_world_open();
+    if (self == NULL || self->busy || self->world == NULL || self->world->active == NULL)
+        return;
+    dt_world *world = self->world;
+    PyThreadState *state = ext_world_enter(world);
+    for (int k = 0; k < ROUNDS && world->active != NULL; k++)
+        dt_progress(world);
+    ext_world_leave(world, state);
+}
+
+/* A look takes some microseconds, in which a link brings less than a few packets. */
+void
+ext_pending_advance(void)
+{
+    static _Thread_local int64_t looked;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t nanoseconds = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    if (nanoseconds - looked < LOOK_NANOSECONDS)
+        return;
+    look();
+    looked = nanoseconds;
+}
+
 int
 ext_pending_start(PyObject *pending)
 {
     PendingObject *self = (PendingObject *)pending;
     if (ext_check(dt_start(dt_run_task(self->run), &self->error), &self->error) < 0)
         return -1;
-    self->next = under_way;
-    under_way = (PendingObject *)Py_NewRef(pending);
+    self->next = ext_under_way;
+    ext_under_way = (PendingObject *)Py_NewRef(pending);
+    look();
     return 0;
 }
 
@@ -102,7 +134,7 @@ ext_pending_start(PyObject *pending)
 static void
 leave(PendingObject *self)
 {
-    PendingObject **place = &under_way;
+    PendingObject **place = &ext_under_way;
     while (*place != NULL && *place != self)
         place = &(*place)->next;
     if (*place == NULL)
@@ -148,7 +180,7 @@ ext_pending_done(PyObject *pending)
 void
 ext_pending_sweep(dt_world *world)
 {
-    PendingObject *self = under_way;
+    PendingObject *self = ext_under_way;
     while (self != NULL) {
         bool ended = self->world == world && self->run != NULL &&
                      dt_run_task(self->run)->finished;
@@ -161,7 +193,7 @@ ext_pending_sweep(dt_world *world)
         self->error = dt_run_task(self->run)->error;
         settle(self); /* may call Python, so that the list changes */
         Py_DECREF(self);
-        self = under_way;
+        self = ext_under_way;
     }
 }
 

@@ -17,6 +17,7 @@ from dtensor import (
 )
 from dtensor._C import backward_depth, hooks_of, queue_callback
 from dtensor._core.nested import mapped
+from dtensor.fsdp._overlap import Overlap
 from dtensor.fsdp._parameter import Sharded, compare, reduced_placements
 from dtensor.fsdp.policies import MixedPrecisionPolicy
 
@@ -61,6 +62,7 @@ class Group:
         self._is_due = False  # unreduced gradients have arrived, or may arrive
         self.prefetch: tuple[list[Group], list[Group]] = ([], [])
         self.below: list[Group] = []  # of a root
+        self.overlap = Overlap()  # that of its root
         self._coming: list[list[DTensor]] | None = None
         self._waits: set[int] = set()
         # What calls `_arrived`, though it may be frozen since forward.
@@ -106,6 +108,13 @@ class Group:
             )
             for together in self._by_mesh()
         ]
+
+    def _unshard_before(self, follow: "list[Group]") -> None:
+        """Gather, and start to gather the groups that follow."""
+        self.unshard(async_op=bool(follow))
+        for group in follow:
+            group.unshard(async_op=True)
+        self.wait()
 
     def wait(self) -> None:
         """Make the modules use the gathered parameters."""
@@ -157,18 +166,16 @@ class Group:
     # --- around forward and backward --------------------------------------------------
 
     def before_forward(self) -> None:
-        """Gather if needed, and start to gather the groups that are prefetched."""
+        """Gather if needed, and start to gather the groups that follow."""
         if self.in_backward and backward_depth() == 0:  # an exception ended it
             self.in_backward = self._is_due = False
             self._waits = set()
-        self.unshard()
-        self.wait()
+        follow = [] if self.in_backward else self.overlap.in_forward(self)
+        self._unshard_before(self.prefetch[0] or follow)
         if self._was_trained and not self.in_backward:
             self._trained.clear()
             self._was_trained = False
         self._trained |= self._requiring()
-        for group in self.prefetch[0]:
-            group.unshard(async_op=True)
 
     def watched(self, inputs: Any) -> Any:
         """Return the inputs of forward; what becomes of their gradients is heard of.
@@ -217,11 +224,12 @@ class Group:
         done = not self._is_due and backward_depth() == self._depth
         if done and all(p.full.requires_grad for p in self.parameters):
             return
+        follow = self.prefetch[1] or self.overlap.in_backward(self)
         if self.switches.unshard_in_backward:
-            self.unshard()
-            self.wait()
-        for group in self.prefetch[1]:
-            group.unshard(async_op=True)
+            self._unshard_before(follow)
+        else:
+            for group in follow:
+                group.unshard(async_op=True)
 
     def _begin(self) -> None:
         if not self.in_backward:
@@ -260,10 +268,12 @@ class Group:
                 if group is self or not group.in_backward:
                     group._free()
         self.in_backward = False
+        self.overlap.wait()
 
     def forget_run(self) -> None:
         """Start afresh after an exception."""
         self.in_backward = False
+        self.overlap.forget()
         self._waits = set()
         self._postponed.clear()
         self._coming = None
@@ -300,6 +310,7 @@ class Group:
                 continue
             grad = p.take_gradient("sum" if scaled else "avg")
             lists.setdefault((grad.device_mesh, grad.dtype), []).append((p, grad))
+        self.overlap.wait()
         for together in lists.values():
             self._reduce_together(together, scaled)
 
@@ -316,16 +327,26 @@ class Group:
             [grad for _, grad in together],
             mesh,
             [self._target(p, grad, late) for p, grad in together],
+            async_op=self.overlap.pays,
             forward_dtype=dtype,
         )
-        for (p, _), grad in zip(together, moved, strict=True):
+        parameters = [p for p, _ in together]
+        self.overlap.reduce(lambda: self._arrive(parameters, moved, late, scaled))
+
+    def _arrive(
+        self, parameters: list[Sharded], moved: list[DTensor], late: bool, scaled: bool
+    ) -> None:
+        """Add reduced gradients to those of the parameters, when they have come."""
+        for p, grad in zip(parameters, moved, strict=True):
+            grad.wait()
             if late:
                 before = self._postponed.pop(id(p), None)
                 grad = grad if before is None else before + grad
                 if not self.switches.all_reduce:
                     self._postponed[id(p)] = grad
                     continue
-                grad = grad.redistribute(mesh, p.layout.with_dtype(grad.dtype))
+                to = p.layout.with_dtype(grad.dtype)
+                grad = grad.redistribute(grad.device_mesh, to)
             if scaled:
                 factor = self.switches.divide_factor or p.spread.mesh.size()
                 grad = grad * (1 / factor)

@@ -54,6 +54,7 @@ class State:
                 state = state_of(below)
                 if state is not None and state is not self:
                     state.is_root = False
+                    state.group.overlap = self.group.overlap
                     if state.group not in self.group.below:
                         self.group.below.append(state.group)
                     state.group.reshard_after_forward = (
@@ -69,6 +70,8 @@ class State:
         self.find_root()
         if id(module) not in self._left:
             self._left = {id(m) for m in self.modules}
+            if self.is_root and _C.backward_depth() == 0:
+                self.group.overlap.begin()
         self.group.before_forward()
         args, kwargs = self.group.watched((args, kwargs))
         policy = self.group.policy

@@ -1,0 +1,75 @@
+"""What goes on while a module under `fully_shard` computes, between nodes.
+
+A message between nodes goes on by itself; on one node ranks copy from each other's
+memory, and have nothing to gain from starting earlier. So in a job of several nodes,
+and in no other, the parameters of the module that comes next are on their way while one
+computes, and gradients while the next ones are computed: of each one group, as PyTorch
+has them on streams of their own.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from dtensor import _C, no_grad
+
+if TYPE_CHECKING:
+    from dtensor.fsdp._group import Group
+
+__all__ = ["Overlap"]
+
+
+class Overlap:
+    """The order in which the groups of a root are used, and what is on its way.
+
+    Every rank has the same: what followed a group is likely to follow it again.
+    """
+
+    def __init__(self) -> None:
+        self._last: Group | None = None
+        self._after: dict[Group, Group] = {}  # when each was last used
+        self._before: dict[Group, Group] = {}
+        self._reduced: list[Callable[[], None]] = []
+
+    @property
+    def pays(self) -> bool:
+        """Whether messages go between nodes."""
+        world = _C.World.current()
+        return world is not None and not world.shared_memory
+
+    def begin(self) -> None:
+        """Begin a forward of the root; an exception may have left something."""
+        self.forget()
+        self._last = None
+
+    def in_forward(self, group: "Group") -> "list[Group]":
+        """Return what is likely to be used after a group that is used now."""
+        likely = self._after.get(group)
+        if self._last is not None:
+            self._after[self._last], self._before[group] = group, self._last
+        self._last = group
+        return self._found(likely)
+
+    def in_backward(self, group: "Group") -> "list[Group]":
+        """Return what backward is likely to come to after a group."""
+        before = self._found(self._before.get(group))
+        return [one for one in before if not one.in_backward]
+
+    def _found(self, group: "Group | None") -> "list[Group]":
+        return [] if group is None or not self.pays else [group]
+
+    def reduce(self, arrive: Callable[[], None]) -> None:
+        """Call a function that waits for a reduction: now, or before another one."""
+        if self.pays:
+            self._reduced.append(arrive)
+        else:
+            arrive()
+
+    @no_grad()
+    def wait(self) -> None:
+        """Wait for the gradients that are on their way."""
+        while self._reduced:
+            self._reduced.pop(0)()
+
+    def forget(self) -> None:
+        """Take no notice of gradients that are on their way."""
+        self._reduced.clear()
