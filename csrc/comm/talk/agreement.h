@@ -158,8 +158,11 @@ void dt_walk_begin(dt_agreement *a, dt_agreement_stage *after);
  * an error on all ranks, or dt_verdict_choose. */
 dt_agreement_stage dt_settle_collect, dt_settle_confess;
 
-/* No rank of the group has failed alone: it is in step, and local failures are forgotten
- * in all groups. */
+/* A hash of the failures that this rank had noted when the agreement was started; 0: none. */
+uint64_t dt_faults(const dt_agreement *a);
+
+/* No rank of the group had failed alone when the agreement was started: it was in step, and
+ * local failures of until then are forgotten in all groups. */
 void dt_settle_well(dt_agreement *a);
 
 /* Ends the agreement if others have ended it by such a failure, of which they have heard

@@ -9,6 +9,7 @@
 #include "comm/talk/resync.h"
 #include "comm/talk/note.h"
 #include "comm/talk/settle.h"
+#include "comm/talk/trail.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,7 +165,7 @@ begin_epoch(dt_world *world)
         group->started = group->reached = group->arrivals =
             dt_first_number(world->epoch);
         group->ended = 0;
-        dt_settled(group);
+        dt_settled(group, UINT64_MAX, world->trail == NULL ? 0 : world->trail->steps);
     }
 }
 

@@ -26,20 +26,55 @@ sentence_of(const dt_world *world, const dt_error *error)
     return told;
 }
 
+/* Of failures beyond those that are kept only a hash is known: they count as noted before
+ * whatever agreement is asked about. */
 static void
 keep(dt_group *group, uint64_t lineage, bool local, const dt_error *error)
 {
-    group->faults = dt_mix(group->faults, lineage) | 1;
+    uint64_t number = ++group->world->faults;
     if (group->failure_count < DT_FAILURES_KEPT)
-        group->failures[group->failure_count++] =
-            (dt_failure){.lineage = lineage, .local = local, .error = *error};
+        group->failures[group->failure_count++] = (dt_failure){
+            .number = number, .lineage = lineage, .local = local, .error = *error};
+    else
+        group->more = dt_mix(group->more, lineage) | 1;
+}
+
+/* The task that an agreement is, or is a part of. */
+static const dt_task *
+task_of(const dt_agreement *a)
+{
+    return a->task.group->queue->first;
+}
+
+/* How many of the kept failures an agreement is about. */
+static int
+count_of(const dt_agreement *a)
+{
+    const dt_group *group = a->task.group;
+    int count = 0;
+    while (count < group->failure_count &&
+           group->failures[count].number <= task_of(a)->faults)
+        count++;
+    return count;
+}
+
+uint64_t
+dt_faults(const dt_agreement *a)
+{
+    const dt_group *group = a->task.group;
+    uint64_t hash = 0;
+    int count = count_of(a);
+    for (int k = 0; k < count; k++)
+        hash = dt_mix(hash, group->failures[k].lineage) | 1;
+    return count == DT_FAILURES_KEPT && group->more != 0 ? dt_mix(hash, group->more) | 1
+                                                         : hash;
 }
 
 void
 dt_note_failure(dt_group *group, uint64_t lineage, const dt_error *error)
 {
     dt_error told = sentence_of(group->world, error);
-    if (group->faults == 0)
+    if (group->failure_count == 0)
         dt_notes_tell_failure(group->world->notes, group, lineage, &told);
     keep(group, lineage, false, &told);
 }
@@ -79,7 +114,7 @@ pass_on(const dt_agreement *a, const dt_error *verdict)
     int count = 0;
     for (dt_group *group = world->groups; group != NULL; group = group->next)
         if (group != a->task.group && group->index >= 0 && group->size > 1 &&
-            group->faults == 0) {
+            group->failure_count == 0) {
             keep(group, name, true, verdict);
             count++;
         }
@@ -94,31 +129,33 @@ pass_on(const dt_agreement *a, const dt_error *verdict)
 /* The ranks of a group have agreed in step: whatever failed on this rank alone is made up
  * for, or was its own affair. Other groups need not look at it. */
 static void
-forget_local(dt_world *world)
+forget(dt_group *group, uint64_t faults, bool all)
+{
+    int kept = 0;
+    for (int k = 0; k < group->failure_count; k++) {
+        const dt_failure *f = &group->failures[k];
+        if (f->number <= faults && (all || f->local))
+            continue;
+        if (kept++ < k)
+            group->failures[kept - 1] = *f;
+    }
+    group->failure_count = kept;
+    group->more = 0;
+}
+
+static void
+forget_local(dt_world *world, uint64_t faults)
 {
     world->local_failures = 0;
-    for (dt_group *group = world->groups; group != NULL; group = group->next) {
-        int kept = 0;
-        group->faults = 0;
-        for (int k = 0; k < group->failure_count; k++) {
-            const dt_failure *f = &group->failures[k];
-            if (f->local)
-                continue;
-            group->faults = dt_mix(group->faults, f->lineage) | 1;
-            if (kept++ < k)
-                group->failures[kept - 1] = *f;
-        }
-        group->failure_count = kept;
-    }
+    for (dt_group *group = world->groups; group != NULL; group = group->next)
+        forget(group, faults, false);
 }
 
 void
-dt_settled(dt_group *group)
+dt_settled(dt_group *group, uint64_t faults, uint64_t steps)
 {
-    const dt_trail *trail = group->world->trail;
-    group->faults = 0;
-    group->failure_count = 0;
-    group->mark = trail == NULL ? 0 : trail->steps;
+    forget(group, faults, true);
+    group->mark = steps;
 }
 
 /* In every agreement: without a function where nothing has failed. */
@@ -129,12 +166,12 @@ dt_settle_well(dt_agreement *a)
     dt_trail *trail = group->world->trail;
     if (trail != NULL) {
         dt_trail_add(trail, name_of(a));
-        group->mark = trail->steps;
+        group->mark = task_of(a)->steps;
     }
     if (group->failure_count > 0)
-        dt_settled(group);
+        dt_settled(group, task_of(a)->faults, task_of(a)->steps);
     if (group->world->local_failures > 0)
-        forget_local(group->world);
+        forget_local(group->world, task_of(a)->faults);
 }
 
 /* --- at all places --- */
@@ -146,7 +183,7 @@ end_with(dt_agreement *a, const dt_error *verdict)
     dt_group *group = a->task.group;
     a->verdict.error = *verdict;
     a->stage = NULL;
-    dt_settled(group);
+    dt_settled(group, task_of(a)->faults, task_of(a)->steps);
     group->arrivals = dt_first_number(group->world->epoch);
     group->ended = a->number;
     pass_on(a, verdict);
@@ -171,8 +208,8 @@ confess(dt_confession *out, const dt_agreement *a)
     const dt_group *group = a->task.group;
     memset(out, 0, sizeof *out);
     out->number = a->number;
-    out->count = group->failure_count;
-    for (int k = 0; k < group->failure_count; k++) {
+    out->count = count_of(a);
+    for (int k = 0; k < out->count; k++) {
         const dt_failure *f = &group->failures[k];
         out->status[k] = (int32_t)f->error.status;
         out->lineage[k] = f->lineage;

@@ -14,7 +14,10 @@
  * there that is missing here; else it was that rank's own affair, or has been made up for.
  *
  * Ranks that wait in that agreement for the one that failed end it alone, after a moment,
- * by what the note says; all others find their verdict when they come to it. */
+ * by what the note says; all others find their verdict when they come to it.
+ *
+ * All this is about what had failed when the agreement was started, at one place of the
+ * program on all ranks: a move that goes on meanwhile ends somewhere else on each. */
 #ifndef DT_SETTLE_H
 #define DT_SETTLE_H
 
@@ -28,7 +31,7 @@ void dt_note_failure(dt_group *group, uint64_t lineage, const dt_error *error);
  * they are told of a few between agreements. */
 bool dt_note_local_failure(dt_world *world, uint32_t name, const dt_error *error);
 
-/* All ranks of the group know of all failures: they are forgotten. */
-void dt_settled(dt_group *group);
+/* All ranks of the group know of its failures of until then: they are forgotten. */
+void dt_settled(dt_group *group, uint64_t faults, uint64_t steps);
 
 #endif

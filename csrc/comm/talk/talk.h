@@ -37,11 +37,14 @@ struct dt_task {
     uint64_t number; /* of the task in its group; 0 until it runs */
     bool queued, begun, finished;
     bool moved;     /* it has posted messages other than an agreement's */
+    uint64_t faults; /* failures that this rank had noted when it was started ... */
+    uint64_t steps;  /* ... and steps of its trail */
     dt_error error; /* status DT_OK if it ended well */
 };
 
 /* A kernel that failed on this rank, and is not settled: settle.h. */
 typedef struct {
+    uint64_t number;  /* of the failure on this rank, from 1 */
     uint64_t lineage; /* of the call; `local`: its name on the trail */
     bool local;       /* no DTensor was in it */
     dt_error error;
@@ -77,10 +80,10 @@ struct dt_group {
     int tag;                /* the first of DT_GROUP_TAGS tags of the group's own */
     uint64_t started;       /* number of the task that ran last: epoch, count from 1 */
     uint64_t reached;       /* number of the last one that was not given up here */
-    uint64_t faults;        /* a hash of the failures that are not settled; 0: none */
-    int failure_count;
+    int failure_count;      /* failures that are not settled */
     dt_failure failures[DT_FAILURES_KEPT]; /* the first of them, oldest first */
-    uint64_t mark;     /* steps of the trail, when its ranks agreed last */
+    uint64_t more;     /* a hash of those behind them; 0: none */
+    uint64_t mark;     /* steps of the trail, where its ranks agreed last */
     uint64_t arrivals; /* arrays that came to its ranks: ext/types/lineage.c's ... */
     uint64_t ended; /* ... since the task of this number, which a failure has ended */
     /* below: group.c's and wait.c's own */
@@ -163,6 +166,7 @@ struct dt_world {
     dt_place_here *place;     /* of this rank's program; NULL: it has none */
     struct dt_trail *trail;   /* the caller's; NULL: none. trail.h */
     int local_failures;       /* since ranks agreed without one: settle.c's */
+    uint64_t faults;          /* failures that this rank has noted: settle.c's */
     /* below: group.c's and wait.c's own */
     dt_group *groups;
     dt_group *active; /* groups that have tasks */

@@ -9,6 +9,7 @@
 #include "comm/talk/board.h"
 #include "comm/talk/note.h"
 #include "comm/talk/spread.h"
+#include "comm/talk/trail.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -81,6 +82,8 @@ dt_start(dt_task *task, dt_error *err)
     task->number = 0;
     task->queued = true;
     task->begun = task->finished = task->moved = false;
+    task->faults = world->faults;
+    task->steps = world->trail == NULL ? 0 : world->trail->steps;
     task->error.status = DT_OK;
     task->error.message[0] = '\0';
     if (queue->first == NULL)

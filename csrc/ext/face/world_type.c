@@ -286,7 +286,7 @@ get_unsettled(PyObject *self, void *Py_UNUSED(closure))
     if (ext_world_check(self_of(self), "_unsettled") < 0)
         return NULL;
     const dt_group *group = self_of(self)->world->groups;
-    while (group != NULL && group->faults == 0)
+    while (group != NULL && group->failure_count == 0)
         group = group->next;
     return PyBool_FromLong(group != NULL);
 }
