@@ -149,7 +149,7 @@ def on_nodes(hosts: str, rounds: int) -> dict[str, Spans]:
     """Run the job where two slots of these hosts are."""
     keep = {k: v for k, v in os.environ.items() if not k.startswith(LAUNCHER)}
     keep.pop("DTENSOR_BENCH_ROWS", None)
-    command = [NODES / "run", "-n", "2", "-H", hosts, "--bind-to", "none"]
+    command = [str(NODES / "run"), "-n", "2", "-H", hosts, "--bind-to", "none"]
     command += [sys.executable, __file__, "--job", str(rounds)]
     done = subprocess.run(
         command, env=keep, check=True, stdout=subprocess.PIPE, text=True, timeout=900

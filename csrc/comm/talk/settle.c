@@ -26,8 +26,8 @@ sentence_of(const dt_world *world, const dt_error *error)
     return told;
 }
 
-/* Of failures beyond those that are kept only a hash is known: they count as noted before
- * whatever agreement is asked about. */
+/* Of failures beyond those that are kept only a hash is known: they count with the last of
+ * these. */
 static void
 keep(dt_group *group, uint64_t lineage, bool local, const dt_error *error)
 {
@@ -66,8 +66,8 @@ dt_faults(const dt_agreement *a)
     int count = count_of(a);
     for (int k = 0; k < count; k++)
         hash = dt_mix(hash, group->failures[k].lineage) | 1;
-    return count == DT_FAILURES_KEPT && group->more != 0 ? dt_mix(hash, group->more) | 1
-                                                         : hash;
+    bool more = count == group->failure_count && group->more != 0;
+    return more ? dt_mix(hash, group->more) | 1 : hash;
 }
 
 void
@@ -140,7 +140,8 @@ forget(dt_group *group, uint64_t faults, bool all)
             group->failures[kept - 1] = *f;
     }
     group->failure_count = kept;
-    group->more = 0;
+    if (kept == 0)
+        group->more = 0;
 }
 
 static void
