@@ -13350,6 +13350,7 @@ class World:
     number: Final[int]
     made: Final[int]
     shared_memory: Final[bool]
+    overlaps: bool
     @property
     def closed(self) -> bool: ...
     costs: Final[str]

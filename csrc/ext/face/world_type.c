@@ -331,6 +331,10 @@ static PyMemberDef world_members[] = {
            "others of this process ever had."),
     MEMBER(shared_memory, T_BOOL, "Whether all ranks are on one node."),
     MEMBER(closed, T_BOOL, "Whether close() was called."),
+    {"overlaps", T_BOOL, offsetof(WorldObject, overlaps), 0,
+     "Whether backward and fully_shard have something to compute while data are on "
+     "their\n"
+     "way: in a job of several nodes. To be set alike on all ranks."},
     {0},
 };
 

@@ -95,7 +95,8 @@ static void
 look(void)
 {
     WorldObject *self = ext_world_open();
-    if (self == NULL || self->busy || self->world == NULL || self->world->active == NULL)
+    if (self == NULL || self->busy || self->world == NULL ||
+        self->world->active == NULL)
         return;
     dt_world *world = self->world;
     PyThreadState *state = ext_world_enter(world);

@@ -3,7 +3,10 @@
  * A node is always younger than what it was made of, so that in the order of their
  * numbers every node comes after all that use its outputs; a leaf gets its gradient as
  * soon as the last of these is done, which lets hooks send it meanwhile. What a run
- * knows of a node is its own, not the node's: hooks may start runs of their own. */
+ * knows of a node is its own, not the node's: hooks may start runs of their own.
+ *
+ * Between nodes of a cluster the gradients of leaves wait: they are computed while
+ * something is sent, which as a rule is what the layers before need. */
 #include "ext/tape/route.h"
 
 #include <string.h>
@@ -143,9 +146,12 @@ call_function(NodeObject *node, PyObject *const *grads)
     return results;
 }
 
-/* The gradients of a node's inputs that others wait for. */
+/* Which inputs of a node get their gradients: all, those that a node has made, leaves. */
+typedef enum { ALL, INNER, LEAVES } part;
+
+/* The gradients of a part of a node's inputs, as far as others wait for them. */
 static PyObject *
-compute(const journey *j, NodeObject *node, PyObject *const *grads)
+compute(const journey *j, NodeObject *node, PyObject *const *grads, part which)
 {
     bool space[OP_INLINE], *sent = space;
     if (node->done)
@@ -157,7 +163,8 @@ compute(const journey *j, NodeObject *node, PyObject *const *grads)
     for (int e = 0; e < node->input_count; e++) {
         PyObject *target = node->edges[e].target;
         const stop *next = target == NULL ? NULL : route_find(j, target);
-        sent[e] = next != NULL && (next->needed || next->wanted);
+        sent[e] = next != NULL && (next->needed || next->wanted) &&
+                  (which == ALL || tape_is_node(target) == (which == INNER));
     }
     bool differs = ext_trace.differs;
     ext_trace.differs = differs || node->differs;
@@ -179,6 +186,104 @@ has_grads(const stop *s)
     return any;
 }
 
+/* Computes the gradients of a part of a node's inputs and sends them on. But for the
+ * `INNER` ones these are the last. */
+static int
+carry(journey *j, stop *s, part which)
+{
+    NodeObject *node = (NodeObject *)s->target;
+    PyObject *results = NULL;
+    if (s->needed && has_grads(s)) {
+        results = compute(j, node, s->grads, which);
+        int count = node->output_count;
+        if (results != NULL &&
+            gradients_made_of(j, s->grads, count, node->name, results) < 0)
+            Py_CLEAR(results);
+        if (node->hooks != NULL)
+            results = hooks_after(node, s->grads, results);
+        if (results == NULL)
+            return -1;
+    }
+    if (which != INNER)
+        drop_grads(s);
+    if (which != INNER && !j->options->keep_graph && s->needed)
+        tape_node_used(node);
+    int failed = send_on(j, node, results);
+    Py_XDECREF(results);
+    if (failed == 0 && which != INNER)
+        failed = finish_leaves(j, node);
+    return failed;
+}
+
+/* --- what waits --- */
+
+/* Whether the gradients of leaves that a node has can wait, and something goes on without
+ * them. A leaf that several nodes have adds theirs up in one order: that of its last one
+ * waits, and only where nobody is told of it. */
+static bool
+may_wait(const journey *j, const NodeObject *node)
+{
+    bool inner = false, leaves = false;
+    if (!j->overlaps || node->hooks != NULL || node->op == NULL ||
+        node->op->vjp == NULL || !tape_vjp_parts(node->op->vjp))
+        return false;
+    for (int e = 0; e < node->input_count; e++) {
+        PyObject *target = node->edges[e].target;
+        if (target == NULL)
+            continue;
+        bool leaf = !tape_is_node(target);
+        if (leaf && (route_find(j, target)->uses > 1 ||
+                     ((TensorObject *)target)->hooks != NULL))
+            return false;
+        leaves |= leaf;
+        inner |= !leaf;
+    }
+    return inner && leaves;
+}
+
+/* Computes what has waited longest. */
+static int
+end_wait(journey *j)
+{
+    stop *s = &j->stops[j->later[0]];
+    j->later_count--;
+    memmove(j->later, j->later + 1, (size_t)j->later_count * sizeof *j->later);
+    return carry(j, s, LEAVES);
+}
+
+/* Within a move, whose call it is nothing of. */
+static int
+end_waits(void)
+{
+    journey *j = current;
+    ext_tracing before = ext_trace;
+    struct tape_trace *tracing = tape_tracing;
+    int failed = 0;
+    ext_meanwhile = NULL;
+    tape_tracing = NULL;
+    ext_trace.scope = (ext_scope){.lineage = 0};
+    ext_trace.differs = j->differs;
+    while (j->later_count > 0 && failed == 0)
+        failed = end_wait(j);
+    ext_trace.scope = before.scope;
+    ext_trace.differs = before.differs;
+    ext_trace.looked = before.looked;
+    tape_tracing = tracing;
+    return failed;
+}
+
+static int
+wait_for_a_move(journey *j, const stop *s)
+{
+    if (j->later_count == ROUTE_LATER && end_wait(j) < 0)
+        return -1;
+    j->later[j->later_count++] = (int)(s - j->stops);
+    ext_meanwhile = end_waits;
+    return 0;
+}
+
+/* --- the visit of a node --- */
+
 static int
 visit_node(journey *j, stop *s)
 {
@@ -193,27 +298,12 @@ visit_node(journey *j, stop *s)
         }
     if (capture(j, s) < 0)
         return -1;
-    PyObject *results = NULL;
     if (s->needed && node->hooks != NULL && has_grads(s) &&
         hooks_before(node, s->grads) < 0)
         return -1;
-    if (s->needed && has_grads(s)) {
-        results = compute(j, node, s->grads);
-        int count = node->output_count;
-        if (results != NULL &&
-            gradients_made_of(j, s->grads, count, node->name, results) < 0)
-            Py_CLEAR(results);
-        if (node->hooks != NULL)
-            results = hooks_after(node, s->grads, results);
-        if (results == NULL)
-            return -1;
-    }
-    drop_grads(s);
-    if (!j->options->keep_graph && s->needed)
-        tape_node_used(node);
-    int failed = send_on(j, node, results);
-    Py_XDECREF(results);
-    return failed < 0 ? -1 : finish_leaves(j, node);
+    if (!s->needed || !has_grads(s) || !may_wait(j, node))
+        return carry(j, s, ALL);
+    return carry(j, s, INNER) < 0 ? -1 : wait_for_a_move(j, s);
 }
 
 /* --- the run --- */
@@ -256,12 +346,15 @@ go(journey *j, PyObject *tensors, PyObject *grads)
         int failed = 0;
         if (tape_is_node(s->target))
             failed = visit_node(j, s);
-        else if (s->grads != NULL) /* backward of a leaf itself */
+        else if (s->grads != NULL) { /* backward of a leaf itself */
             failed = leave_at_leaf(j, s);
-        drop_grads(s);
+            drop_grads(s);
+        }
         if (failed < 0)
             return -1;
     }
+    if (j->later_count > 0 && end_waits() < 0)
+        return -1;
     return leaves_settle(j);
 }
 
@@ -299,8 +392,14 @@ static PyObject *
 backward(PyObject *tensors, PyObject *grads, const tape_options *options)
 {
     journey j = {.options = options, .outer = current, .tensors = tensors};
+    j.differs = ext_trace.differs;
     PyObject *result = NULL;
     bool before = tape_off;
+    int (*meanwhile)(void) = ext_meanwhile; /* of the run that this one is within */
+    const WorldObject *world = ext_world_open();
+    j.overlaps = world != NULL && world->overlaps && options->inputs == NULL &&
+                 !options->create_graph;
+    ext_meanwhile = NULL;
     if (options->inputs != NULL) {
         j.input_count = (int)PyTuple_GET_SIZE(options->inputs);
         j.inputs = PySequence_Fast_ITEMS(options->inputs);
@@ -316,6 +415,7 @@ backward(PyObject *tensors, PyObject *grads, const tape_options *options)
         result = answer_of(&j);
     ext_local_end(&local, result != NULL);
     tape_off = before;
+    ext_meanwhile = meanwhile;
     current = j.outer;
     route_clear(&j);
     return result;

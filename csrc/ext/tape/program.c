@@ -31,7 +31,6 @@ program_free(program *p)
         Py_XDECREF(p->is[k].known);
     PyMem_Free(p->is);
     PyMem_Free(p->sent);
-    PyMem_Free(p->needs);
     PyMem_Free(p->answers);
     PyMem_Free(p);
 }
@@ -174,9 +173,6 @@ program_fits(const program *p, const NodeObject *node, PyObject *const *values,
         p->default_dtype != ext_default_dtype ||
         memcmp(p->sent, sent, (size_t)p->inputs * sizeof *sent) != 0)
         return false;
-    for (int k = 0; k < p->inputs; k++)
-        if (p->needs[k] != (node->edges[k].target != NULL))
-            return false;
     for (int k = 0; k < count; k++)
         if (!is_same(&p->is[k], values[k]))
             return false;
@@ -197,10 +193,8 @@ program_begin(const NodeObject *node, PyObject *const *values, int count,
     p->inputs = node->input_count;
     p->is = PyMem_Calloc((size_t)count, sizeof *p->is);
     p->sent = PyMem_Calloc(inputs + 1, sizeof *p->sent);
-    p->needs = PyMem_Calloc(inputs + 1, sizeof *p->needs);
     p->answers = PyMem_Calloc(inputs + 1, sizeof *p->answers);
-    bool good =
-        p->is != NULL && p->sent != NULL && p->needs != NULL && p->answers != NULL;
+    bool good = p->is != NULL && p->sent != NULL && p->answers != NULL;
     for (int k = 0; good && k < count; k++)
         good = know(&p->is[k], values[k]);
     if (!good) {
@@ -209,8 +203,6 @@ program_begin(const NodeObject *node, PyObject *const *values, int count,
         return NULL;
     }
     memcpy(p->sent, sent, inputs * sizeof *sent);
-    for (size_t k = 0; k < inputs; k++)
-        p->needs[k] = node->edges[k].target != NULL;
     return p;
 }
 

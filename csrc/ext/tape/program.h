@@ -47,7 +47,6 @@ struct program {
     int given, inputs;
     program_value *is; /* of the values that are given */
     bool *sent;        /* which inputs get a gradient */
-    bool *needs;       /* which could: the function is told */
     bool refused;      /* there is none for such values */
     int count;
     program_step *steps;

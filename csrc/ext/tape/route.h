@@ -23,6 +23,8 @@ typedef struct {
     PyObject **grads; /* one for each output, or NULL */
 } stop;
 
+enum { ROUTE_LATER = 8 /* layers whose gradients stay in memory meanwhile */ };
+
 typedef struct journey {
     struct journey *outer; /* the run within which this one is, or NULL */
     PyObject *callbacks;   /* list of what is called at the end, or NULL */
@@ -37,6 +39,11 @@ typedef struct journey {
     PyObject
         *late; /* list of (leaf, gradient) that move together at the end, or NULL */
     PyObject *tensors; /* tuple, from which the run begins; borrowed */
+    bool overlaps;     /* gradients of leaves may wait until something is sent */
+    bool differs;      /* it is in a block of dtensor.differs */
+    int later
+        [ROUTE_LATER]; /* stops of which these are still to be computed, in order */
+    int later_count;
 } journey;
 
 /* The index of a stop, made where there is none; -1 with an exception. */

@@ -123,13 +123,14 @@ bool tape_vjp_keeps(const struct tape_vjp *vjp, const tape_edge *edges, int coun
                     Py_ssize_t place, PyObject *keyword);
 bool tape_vjp_keeps_out(const struct tape_vjp *vjp, const tape_edge *edges, int count);
 bool tape_vjp_is_ours(const struct tape_vjp *vjp); /* its functions are the library's */
+bool tape_vjp_parts(const struct tape_vjp *vjp);   /* each operand has its own */
 uint64_t tape_vjp_number(const struct tape_vjp *vjp); /* no other one has had it */
 /* What the function of a node gets: argv[1] gradients, argv[2] results, argv[3...] the
  * operator's arguments; new references. `grads` has one for each output, NULL where there
  * is none. argv[0] is NULL, and used by the call. */
 int tape_vjp_arguments(PyObject **argv, NodeObject *node, PyObject *const *grads);
-/* Gradients of a node's inputs, a tuple. New reference. */
-PyObject *tape_vjp_call(NodeObject *node, PyObject **argv);
+/* Gradients of those inputs of a node that are `sent`, so, a tuple. New reference. */
+PyObject *tape_vjp_call(NodeObject *node, PyObject **argv, const bool *sent);
 
 /* --- program.c, trace.c: gradients as programs --- */
 

@@ -169,7 +169,7 @@ finish(struct tape_trace *t, PyObject *results)
 static PyObject *
 plain(NodeObject *node, PyObject **argv, const bool *sent)
 {
-    return tape_fit_all(node, tape_vjp_call(node, argv), sent);
+    return tape_fit_all(node, tape_vjp_call(node, argv, sent), sent);
 }
 
 /* Runs the function and notes its calls into a program. */

@@ -113,6 +113,12 @@ tape_vjp_is_ours(const struct tape_vjp *vjp)
     return vjp->ours;
 }
 
+bool
+tape_vjp_parts(const struct tape_vjp *vjp)
+{
+    return !vjp->all;
+}
+
 uint64_t
 tape_vjp_number(const struct tape_vjp *vjp)
 {
@@ -261,11 +267,11 @@ grad_item(NodeObject *node, int k, const void *data)
 }
 
 static PyObject *
-needs_of(NodeObject *node)
+needs_of(const NodeObject *node, const bool *sent)
 {
     PyObject *needs = PyTuple_New(node->input_count);
     for (int k = 0; needs != NULL && k < node->input_count; k++)
-        PyTuple_SET_ITEM(needs, k, PyBool_FromLong(node->edges[k].target != NULL));
+        PyTuple_SET_ITEM(needs, k, PyBool_FromLong(sent[k]));
     return needs;
 }
 
@@ -304,9 +310,9 @@ call_gradient(const gradient *g, NodeObject *node, PyObject **argv)
 }
 
 static PyObject *
-call_all(const gradient *g, NodeObject *node, PyObject **argv)
+call_all(const gradient *g, NodeObject *node, PyObject **argv, const bool *sent)
 {
-    argv[0] = needs_of(node);
+    argv[0] = needs_of(node, sent);
     PyObject *result = argv[0] == NULL ? NULL : call_gradient(g, node, argv);
     if (result == NULL ||
         (PyTuple_CheckExact(result) && PyTuple_GET_SIZE(result) == node->input_count))
@@ -319,13 +325,13 @@ call_all(const gradient *g, NodeObject *node, PyObject **argv)
 }
 
 static PyObject *
-call_each(const struct tape_vjp *vjp, NodeObject *node, PyObject **argv)
+call_each(const struct tape_vjp *vjp, NodeObject *node, PyObject **argv,
+          const bool *sent)
 {
     PyObject *result = PyTuple_New(node->input_count);
     for (int k = 0; result != NULL && k < node->input_count; k++) {
-        bool wanted = node->edges[k].target != NULL;
-        const gradient *g = wanted ? gradient_of(vjp, k) : NULL;
-        if (wanted && k >= vjp->count) {
+        const gradient *g = sent[k] ? gradient_of(vjp, k) : NULL;
+        if (sent[k] && k >= vjp->count) {
             PyErr_Format(PyExc_NotImplementedError,
                          "derivative for operand %d of %U is not implemented", k,
                          node->name);
@@ -365,9 +371,9 @@ tape_vjp_arguments(PyObject **argv, NodeObject *node, PyObject *const *grads)
 }
 
 PyObject *
-tape_vjp_call(NodeObject *node, PyObject **argv)
+tape_vjp_call(NodeObject *node, PyObject **argv, const bool *sent)
 {
     const struct tape_vjp *vjp = node->op->vjp;
-    return vjp->all ? call_all(&vjp->gradients[0], node, argv)
-                    : call_each(vjp, node, argv);
+    return vjp->all ? call_all(&vjp->gradients[0], node, argv, sent)
+                    : call_each(vjp, node, argv, sent);
 }

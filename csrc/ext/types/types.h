@@ -127,6 +127,7 @@ typedef struct {
     int rank, size;
     bool threads; /* ranks are threads of this process */
     bool shared_memory, closed;
+    bool overlaps;                  /* what is sent is to go on while kernels run */
     dt_trail *trail;                /* freed with this; NULL: of one rank */
     bool busy;                      /* between ext_world_enter and ext_world_leave */
     bool stays;                     /* the same, and with the GIL: ext_world_stay */

@@ -51,6 +51,7 @@ ext_world_object(dt_transport *transport, bool threads)
     self->size = transport->size;
     self->threads = threads;
     self->shared_memory = transport->shared_memory;
+    self->overlaps = !transport->shared_memory && !transport->alone;
     self->closed = self->busy = self->stays = false;
     self->state = NULL;
     self->live_bytes = self->peak_bytes = 0;

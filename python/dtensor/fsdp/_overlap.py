@@ -34,7 +34,7 @@ class Overlap:
     def pays(self) -> bool:
         """Whether messages go between nodes."""
         world = _C.World.current()
-        return world is not None and not world.shared_memory
+        return world is not None and world.overlaps
 
     def begin(self) -> None:
         """Begin a forward of the root; an exception may have left something."""
