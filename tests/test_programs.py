@@ -325,6 +325,26 @@ def test_only_the_gradients_that_are_wanted_are_played():
     run_ranks(1, body)
 
 
+def test_gradients_that_nobody_wants_are_not_computed():
+    calls = []
+
+    @operator
+    def product(x, y):
+        """Return the products of the elements."""
+        return broadcast([x, y], "any"), call(np.multiply, x, y)
+
+    product.vjp(
+        lambda grad, _out, _x, y: calls.append("x") or grad * y,
+        lambda grad, _out, x, _y: calls.append("y") or grad * x,
+    )
+    x, y = (dtensor.tensor(A, requires_grad=True) for _ in range(2))
+    loss = product(x, y).sum()
+    dtensor.autograd.grad(loss, [y], retain_graph=True)
+    assert calls == ["y"]
+    loss.backward()
+    assert calls == ["y", "x", "y"]
+
+
 def test_gradients_of_a_part_of_the_results_are_played():
     def first(x):
         a, b = dtensor.split(x, 2)

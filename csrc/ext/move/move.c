@@ -3,8 +3,6 @@
  * tensors may be without data. What moves data is transfer.c. */
 #include "ext/move/move.h"
 
-_Thread_local int (*ext_meanwhile)(void);
-
 /* Where there is no data only the layouts change. */
 static int
 move_nothing(ext_item *items, int count, int64_t rank)
@@ -70,7 +68,7 @@ ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
 {
     transfer_options o = {.what = what, .max_bytes = max_bytes, .local = local};
     bool simple = count == 1 && max_bytes == 0 && pending == NULL &&
-                  ext_meanwhile == NULL && watch_on_move == NULL &&
+                  ext_meanwhile.compute == NULL && watch_on_move == NULL &&
                   (local == NULL || local->status == DT_OK);
     int done = simple ? move_again(items, what) : 0;
     return done > 0 ? 0 : done < 0 ? -1 : move_all(items, count, &o, pending);

@@ -6,6 +6,8 @@
 
 enum { RELEASE_GIL_FROM = 1 << 16 }; /* bytes */
 
+_Thread_local ext_work ext_meanwhile;
+
 /* --- one item --- */
 
 /* As execute.h wants it. `strides` is this move's own memory. */
@@ -241,7 +243,7 @@ accompany(transfer *t, dt_run *run)
     PyObject *pending, *type, *error, *trace;
     if (set_out(t, run, &pending) < 0)
         return -1;
-    int failed = ext_meanwhile();
+    int failed = ext_meanwhile.compute(ext_meanwhile.of);
     PyErr_Fetch(&type, &error, &trace);
     int waited = ext_pending_wait(pending);
     Py_DECREF(pending);
@@ -259,7 +261,7 @@ travel(transfer *t, dt_group *group, PyObject **out)
         return -1;
     if (t->call.local.status == DT_OK && out != NULL)
         return set_out(t, run, out);
-    if (t->call.local.status == DT_OK && ext_meanwhile != NULL)
+    if (t->call.local.status == DT_OK && ext_meanwhile.compute != NULL)
         return accompany(t, run);
     return move_finish(t->items, t->count, run, t->world, is_short(t), t->o->teller);
 }

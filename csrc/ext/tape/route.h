@@ -60,6 +60,16 @@ int route_explore(journey *j);
 void route_mark_needed(journey *j);
 void route_clear(journey *j);
 
+/* --- visit.c --- */
+
+/* Adds to the gradient of an output; steals it. */
+int visit_arrive(stop *s, int output, PyObject *grad);
+/* Calls hooks, computes the gradients of a node's inputs, and sends them on; leaves that
+ * of a leaf there. Gradients of leaves may be left for later. */
+int visit(journey *j, stop *s);
+/* Computes these. */
+int visit_waiting(journey *j);
+
 /* --- made_of.c --- */
 
 /* Puts into the lineages of what a node has made, a new tuple, those of the `count`

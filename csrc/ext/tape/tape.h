@@ -74,6 +74,8 @@ NodeObject *tape_node(PyObject *name, int inputs, int outputs);
 void tape_node_forget(NodeObject *node); /* what it keeps for backward */
 /* Backward has been through it: it forgets, unless it keeps no tensors. */
 void tape_node_used(NodeObject *node);
+/* Whether hooks give back what it keeps. */
+bool tape_node_packed(const NodeObject *node);
 PyObject *tape_raise_done(void); /* RuntimeError of a node that has forgotten */
 /* The edge to what made a tensor; its target is a new reference. */
 tape_edge tape_edge_to(TensorObject *tensor);

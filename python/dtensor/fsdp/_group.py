@@ -15,7 +15,7 @@ from dtensor import (
     no_grad,
     redistribute,
 )
-from dtensor._C import backward_depth, hooks_of, queue_callback
+from dtensor._C import backward_depth, finish_waiting, hooks_of, queue_callback
 from dtensor._core.nested import mapped
 from dtensor.fsdp._overlap import Overlap
 from dtensor.fsdp._parameter import Sharded, compare, reduced_placements
@@ -62,7 +62,7 @@ class Group:
         self._is_due = False  # unreduced gradients have arrived, or may arrive
         self.prefetch: tuple[list[Group], list[Group]] = ([], [])
         self.below: list[Group] = []  # of a root
-        self.overlap = Overlap()  # that of its root
+        self.overlap: Overlap[Group] = Overlap()  # that of its root
         self._coming: list[list[DTensor]] | None = None
         self._waits: set[int] = set()
         # What calls `_arrived`, though it may be frozen since forward.
@@ -224,7 +224,8 @@ class Group:
         done = not self._is_due and backward_depth() == self._depth
         if done and all(p.full.requires_grad for p in self.parameters):
             return
-        follow = self.prefetch[1] or self.overlap.in_backward(self)
+        likely = self.overlap.in_backward(self)
+        follow = self.prefetch[1] or [g for g in likely if not g.in_backward]
         if self.switches.unshard_in_backward:
             self._unshard_before(follow)
         else:
@@ -283,6 +284,7 @@ class Group:
 
     def _free(self) -> None:
         if self.switches.reshard_after_backward:
+            finish_waiting()  # gradients of other parameters may need these
             self.reshard()
 
     def _finish(self) -> None:

@@ -8,17 +8,16 @@ has them on streams of their own.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Generic, TypeVar
 
 from dtensor import _C, no_grad
 
-if TYPE_CHECKING:
-    from dtensor.fsdp._group import Group
-
 __all__ = ["Overlap"]
 
+Group = TypeVar("Group")
 
-class Overlap:
+
+class Overlap(Generic[Group]):
     """The order in which the groups of a root are used, and what is on its way.
 
     Every rank has the same: what followed a group is likely to follow it again.
@@ -41,7 +40,7 @@ class Overlap:
         self.forget()
         self._last = None
 
-    def in_forward(self, group: "Group") -> "list[Group]":
+    def in_forward(self, group: Group) -> list[Group]:
         """Return what is likely to be used after a group that is used now."""
         likely = self._after.get(group)
         if self._last is not None:
@@ -49,12 +48,11 @@ class Overlap:
         self._last = group
         return self._found(likely)
 
-    def in_backward(self, group: "Group") -> "list[Group]":
+    def in_backward(self, group: Group) -> list[Group]:
         """Return what backward is likely to come to after a group."""
-        before = self._found(self._before.get(group))
-        return [one for one in before if not one.in_backward]
+        return self._found(self._before.get(group))
 
-    def _found(self, group: "Group | None") -> "list[Group]":
+    def _found(self, group: Group | None) -> list[Group]:
         return [] if group is None or not self.pays else [group]
 
     def reduce(self, arrive: Callable[[], None]) -> None:
