@@ -21,7 +21,7 @@ typedef struct pending_object {
 
 PendingObject *ext_under_way;
 
-enum { ROUNDS = 8, LOOK_NANOSECONDS = 200 * 1000 };
+enum { ROUNDS = 8, LOOK_NANOSECONDS = 200 * 1000, START_NANOSECONDS = 1000 * 1000 };
 
 /* References to the arrays that are read and written; some are NULL. */
 static PyObject **
@@ -90,9 +90,18 @@ ext_pending(dt_run *run, dt_world *world, const dt_plan *const *plans, int count
     return (PyObject *)self;
 }
 
-/* What fails here is told to whoever waits for it. */
+static int64_t
+now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Between nodes a task that has been started is to send its first messages: what is computed
+ * then gives them no other chance. What fails here is told to whoever waits for it. */
 static void
-look(void)
+look(const dt_task *started)
 {
     WorldObject *self = ext_world_open();
     if (self == NULL || self->busy || self->world == NULL ||
@@ -100,6 +109,10 @@ look(void)
         return;
     dt_world *world = self->world;
     PyThreadState *state = ext_world_enter(world);
+    int64_t end = now_ns() + START_NANOSECONDS;
+    while (started != NULL && self->overlaps && !started->moved && !started->finished &&
+           now_ns() < end)
+        dt_progress(world);
     for (int k = 0; k < ROUNDS && world->active != NULL; k++)
         dt_progress(world);
     ext_world_leave(world, state);
@@ -110,13 +123,11 @@ void
 ext_pending_advance(void)
 {
     static _Thread_local int64_t looked;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t nanoseconds = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    if (nanoseconds - looked < LOOK_NANOSECONDS)
+    int64_t now = now_ns();
+    if (now - looked < LOOK_NANOSECONDS)
         return;
-    look();
-    looked = nanoseconds;
+    look(NULL);
+    looked = now;
 }
 
 int
@@ -127,7 +138,7 @@ ext_pending_start(PyObject *pending)
         return -1;
     self->next = ext_under_way;
     ext_under_way = (PendingObject *)Py_NewRef(pending);
-    look();
+    look(dt_run_task(self->run));
     return 0;
 }
 

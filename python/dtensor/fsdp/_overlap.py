@@ -49,8 +49,11 @@ class Overlap(Generic[Group]):
         return self._found(likely)
 
     def in_backward(self, group: Group) -> list[Group]:
-        """Return what backward is likely to come to after a group."""
-        return self._found(self._before.get(group))
+        """Return what backward is likely to come to after a group.
+
+        From the first one, the root, it goes to the last.
+        """
+        return self._found(self._before.get(group, self._last))
 
     def _found(self, group: Group | None) -> list[Group]:
         return [] if group is None or not self.pays else [group]
