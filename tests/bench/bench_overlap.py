@@ -6,7 +6,9 @@ each and a link of 1 Gbit/s between them. A step of the GPT of training_model.py
 its optimizer is timed on them and, for what computing takes, with both ranks on one
 node; what its collectives take is timed alone on both. Hidden is what the step takes
 less than computing and communication one after the other, as a share of the shorter of
-the two; "in turn" is the step where nothing is computed meanwhile. Of tensor parallelism only backward counts: its forward has nothing else to
+the two. "In turn" is a step in which nothing is computed while something is sent, which
+takes longer than these two: saved is what the step takes less than that, as a share of
+the same. Of tensor parallelism only backward counts: its forward has nothing else to
 compute. Both places take turns. The two processors also play the network, which costs
 them time.
 
@@ -172,14 +174,15 @@ def show(near: list[dict[str, Spans]], far: list[dict[str, Spans]]) -> None:
     from kept import keep  # noqa: PLC0415
 
     heads = "".join(f"{x:>10}" for x in ("computing", "moves", "in turn", "step"))
-    print(f"{'':14}{heads}{'hidden':>9}{'aim':>7}")
+    print(f"{'':14}{heads}{'hidden':>9}{'saved':>9}{'aim':>7}")
     for name, aim in AIMS.items():
         computing = middle(near, name, "step") - middle(near, name, "moves")
         moves, step = middle(far, name, "moves"), middle(far, name, "step")
         turn = middle(far, name, "in turn")
-        hidden = (computing + moves - step) / min(computing, moves)
+        shorter = min(computing, moves)
+        hidden, saved = (computing + moves - step) / shorter, (turn - step) / shorter
         cells = "".join(f"{x * 1e3:7.1f} ms" for x in (computing, moves, turn, step))
-        print(f"{name:14}{cells}{hidden:9.0%}{aim:7.0%}")
+        print(f"{name:14}{cells}{hidden:9.0%}{saved:9.0%}{aim:7.0%}")
         ratio = step / (computing + moves)
         keep(f"{name}, {RATE}", step, "s", "one after the other", ratio)
 
