@@ -68,8 +68,7 @@ ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
 {
     transfer_options o = {.what = what, .max_bytes = max_bytes, .local = local};
     bool simple = count == 1 && max_bytes == 0 && pending == NULL &&
-                  ext_meanwhile.compute == NULL && watch_on_move == NULL &&
-                  (local == NULL || local->status == DT_OK);
+                  watch_on_move == NULL && (local == NULL || local->status == DT_OK);
     int done = simple ? move_again(items, what) : 0;
     return done > 0 ? 0 : done < 0 ? -1 : move_all(items, count, &o, pending);
 }

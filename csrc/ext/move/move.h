@@ -137,16 +137,6 @@ int ext_move_operands(ext_item *items, int count, const char *what, uint64_t det
 /* Moves one item by a plan that sends nothing, without a word to other ranks. */
 int ext_move_here(ext_item *item, const dt_plan *plan, const char *what);
 
-/* What this thread can compute while data are on their way: the next move that sends
- * something calls `compute` once it is under way. It returns -1 with an exception, and has
- * this forgotten first. NULL: nothing. */
-typedef struct {
-    int (*compute)(void *of);
-    void *of;
-} ext_work;
-
-extern _Thread_local ext_work ext_meanwhile;
-
 /* --- compare.c: DTENSOR_CHECK=2 --- */
 
 int ext_hash_elements(uint64_t *hash, PyObject *array); /* in C order */

@@ -98,8 +98,17 @@ now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Between nodes a task that has been started is to send its first messages: what is computed
- * then gives them no other chance. What fails here is told to whoever waits for it. */
+/* Whether a task, just started, is still to send its first messages: between nodes what is
+ * computed next would leave them until it is done. */
+static bool
+is_silent(const WorldObject *self, const dt_task *started)
+{
+    return started != NULL && self->overlaps &&
+           !self->world->transport->oversubscribed && !started->moved &&
+           !started->finished;
+}
+
+/* What fails here is told to whoever waits for it. */
 static void
 look(const dt_task *started)
 {
@@ -110,8 +119,7 @@ look(const dt_task *started)
     dt_world *world = self->world;
     PyThreadState *state = ext_world_enter(world);
     int64_t end = now_ns() + START_NANOSECONDS;
-    while (started != NULL && self->overlaps && !started->moved && !started->finished &&
-           now_ns() < end)
+    while (is_silent(self, started) && now_ns() < end)
         dt_progress(world);
     for (int k = 0; k < ROUNDS && world->active != NULL; k++)
         dt_progress(world);

@@ -6,8 +6,6 @@
 
 enum { RELEASE_GIL_FROM = 1 << 16 }; /* bytes */
 
-_Thread_local ext_work ext_meanwhile;
-
 /* --- one item --- */
 
 /* As execute.h wants it. `strides` is this move's own memory. */
@@ -235,23 +233,6 @@ move_finish(const ext_item *items, int count, dt_run *run, dt_world *world, bool
     return ext_check(status, &err);
 }
 
-/* Starts a run, computes something meanwhile, and waits for it, also after an exception:
- * this is the one that is raised. */
-static int
-accompany(transfer *t, dt_run *run)
-{
-    PyObject *pending, *type, *error, *trace;
-    if (set_out(t, run, &pending) < 0)
-        return -1;
-    int failed = ext_meanwhile.compute(ext_meanwhile.of);
-    PyErr_Fetch(&type, &error, &trace);
-    int waited = ext_pending_wait(pending);
-    Py_DECREF(pending);
-    if (failed < 0)
-        PyErr_Restore(type, error, trace);
-    return failed < 0 ? -1 : waited;
-}
-
 /* What is known to fail is waited for: there may be no result to give back. */
 static int
 travel(transfer *t, dt_group *group, PyObject **out)
@@ -259,11 +240,10 @@ travel(transfer *t, dt_group *group, PyObject **out)
     dt_run *run = make_run(t, group);
     if (run == NULL)
         return -1;
-    if (t->call.local.status == DT_OK && out != NULL)
-        return set_out(t, run, out);
-    if (t->call.local.status == DT_OK && ext_meanwhile.compute != NULL)
-        return accompany(t, run);
-    return move_finish(t->items, t->count, run, t->world, is_short(t), t->o->teller);
+    bool later = out != NULL && t->call.local.status == DT_OK;
+    return later ? set_out(t, run, out)
+                 : move_finish(t->items, t->count, run, t->world, is_short(t),
+                               t->o->teller);
 }
 
 /* Several arrays are one value to the journal: of whom they are made, in as many records

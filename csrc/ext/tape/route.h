@@ -23,8 +23,6 @@ typedef struct {
     PyObject **grads; /* one for each output, or NULL */
 } stop;
 
-enum { ROUTE_LATER = 8 /* layers whose gradients stay in memory meanwhile */ };
-
 typedef struct journey {
     struct journey *outer; /* the run within which this one is, or NULL */
     PyObject *callbacks;   /* list of what is called at the end, or NULL */
@@ -39,11 +37,6 @@ typedef struct journey {
     PyObject
         *late; /* list of (leaf, gradient) that move together at the end, or NULL */
     PyObject *tensors; /* tuple, from which the run begins; borrowed */
-    bool overlaps;     /* gradients of leaves may wait until something is sent */
-    bool differs;      /* it is in a block of dtensor.differs */
-    int later
-        [ROUTE_LATER]; /* stops of which these are still to be computed, in order */
-    int later_count;
 } journey;
 
 /* The index of a stop, made where there is none; -1 with an exception. */
@@ -59,16 +52,6 @@ int route_explore(journey *j);
 /* Marks what leads to wanted inputs; without such inputs, everything. */
 void route_mark_needed(journey *j);
 void route_clear(journey *j);
-
-/* --- visit.c --- */
-
-/* Adds to the gradient of an output; steals it. */
-int visit_arrive(stop *s, int output, PyObject *grad);
-/* Calls hooks, computes the gradients of a node's inputs, and sends them on; leaves that
- * of a leaf there. Gradients of leaves may be left for later. */
-int visit(journey *j, stop *s);
-/* Computes these. */
-int visit_waiting(journey *j);
 
 /* --- made_of.c --- */
 

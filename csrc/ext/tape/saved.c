@@ -86,46 +86,26 @@ tape_save(TensorObject *tensor, int output, TensorObject *moved)
     return (PyObject *)saved;
 }
 
+/* Whether a node keeps tensors for backward: among its arguments, or lists of them. */
 static bool
-is_saved(PyObject *kept, bool packed)
-{
-    return Py_IS_TYPE(kept, &ext_saved_type) &&
-           (!packed || ((SavedObject *)kept)->unpack != NULL);
-}
-
-static bool
-has_saved(PyObject *kept, bool packed)
+keeps_tensors(PyObject *kept)
 {
     bool list = kept != NULL && (PyList_CheckExact(kept) || PyTuple_CheckExact(kept));
-    bool found = kept != NULL && is_saved(kept, packed);
+    bool found = kept != NULL && Py_IS_TYPE(kept, &ext_saved_type);
     for (Py_ssize_t k = 0; list && !found && k < PySequence_Fast_GET_SIZE(kept); k++)
-        found = is_saved(PySequence_Fast_GET_ITEM(kept, k), packed);
+        found = Py_IS_TYPE(PySequence_Fast_GET_ITEM(kept, k), &ext_saved_type);
     return found;
-}
-
-/* Whether a node keeps tensors for backward, or of these some that hooks have `packed`:
- * among its arguments, or lists of them. */
-static bool
-keeps_tensors(const NodeObject *node, bool packed)
-{
-    bool keeps = false;
-    for (Py_ssize_t k = 0; !keeps && node->args != NULL && k < node->count; k++)
-        keeps = has_saved(node->args[k], packed);
-    for (int k = 0; !keeps && node->outs != NULL && k < node->output_count; k++)
-        keeps = has_saved(node->outs[k], packed);
-    return keeps;
-}
-
-bool
-tape_node_packed(const NodeObject *node)
-{
-    return keeps_tensors(node, true);
 }
 
 void
 tape_node_used(NodeObject *node)
 {
-    if (node->op == NULL || keeps_tensors(node, false))
+    bool keeps = node->op == NULL;
+    for (Py_ssize_t k = 0; !keeps && node->args != NULL && k < node->count; k++)
+        keeps = keeps_tensors(node->args[k]);
+    for (int k = 0; !keeps && node->outs != NULL && k < node->output_count; k++)
+        keeps = keeps_tensors(node->outs[k]);
+    if (keeps)
         tape_node_forget(node);
 }
 

@@ -74,8 +74,6 @@ NodeObject *tape_node(PyObject *name, int inputs, int outputs);
 void tape_node_forget(NodeObject *node); /* what it keeps for backward */
 /* Backward has been through it: it forgets, unless it keeps no tensors. */
 void tape_node_used(NodeObject *node);
-/* Whether hooks give back what it keeps. */
-bool tape_node_packed(const NodeObject *node);
 PyObject *tape_raise_done(void); /* RuntimeError of a node that has forgotten */
 /* The edge to what made a tensor; its target is a new reference. */
 tape_edge tape_edge_to(TensorObject *tensor);
@@ -125,7 +123,6 @@ bool tape_vjp_keeps(const struct tape_vjp *vjp, const tape_edge *edges, int coun
                     Py_ssize_t place, PyObject *keyword);
 bool tape_vjp_keeps_out(const struct tape_vjp *vjp, const tape_edge *edges, int count);
 bool tape_vjp_is_ours(const struct tape_vjp *vjp); /* its functions are the library's */
-bool tape_vjp_parts(const struct tape_vjp *vjp);   /* each operand has its own */
 uint64_t tape_vjp_number(const struct tape_vjp *vjp); /* no other one has had it */
 /* What the function of a node gets: argv[1] gradients, argv[2] results, argv[3...] the
  * operator's arguments; new references. `grads` has one for each output, NULL where there

@@ -113,12 +113,6 @@ tape_vjp_is_ours(const struct tape_vjp *vjp)
     return vjp->ours;
 }
 
-bool
-tape_vjp_parts(const struct tape_vjp *vjp)
-{
-    return !vjp->all;
-}
-
 uint64_t
 tape_vjp_number(const struct tape_vjp *vjp)
 {

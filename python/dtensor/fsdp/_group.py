@@ -15,7 +15,7 @@ from dtensor import (
     no_grad,
     redistribute,
 )
-from dtensor._C import backward_depth, finish_waiting, hooks_of, queue_callback
+from dtensor._C import backward_depth, hooks_of, queue_callback
 from dtensor._core.nested import mapped
 from dtensor.fsdp._overlap import Overlap
 from dtensor.fsdp._parameter import Sharded, compare, reduced_placements
@@ -109,12 +109,26 @@ class Group:
             for together in self._by_mesh()
         ]
 
-    def _unshard_before(self, follow: "list[Group]") -> None:
+    def _unshard_before(self, named: "list[Group]", likely: "list[Group]") -> None:
         """Gather, and start to gather the groups that follow."""
-        self.unshard(async_op=bool(follow))
-        for group in follow:
-            group.unshard(async_op=True)
+        self.unshard(async_op=bool(named or likely))
+        self._unshard_ahead(named, likely)
         self.wait()
+
+    def _unshard_ahead(self, named: "list[Group]", likely: "list[Group]") -> None:
+        for group in named:
+            group.unshard(async_op=True)
+        if not named:
+            self.overlap.gather(likely)
+
+    @property
+    def is_coming(self) -> bool:
+        """Whether it is being gathered."""
+        return self._coming is not None
+
+    def give_up(self) -> None:
+        """Take no notice of what is on its way."""
+        self._coming = None
 
     def wait(self) -> None:
         """Make the modules use the gathered parameters."""
@@ -170,8 +184,8 @@ class Group:
         if self.in_backward and backward_depth() == 0:  # an exception ended it
             self.in_backward = self._is_due = False
             self._waits = set()
-        follow = [] if self.in_backward else self.overlap.in_forward(self)
-        self._unshard_before(self.prefetch[0] or follow)
+        likely = [] if self.in_backward else self.overlap.in_forward(self)
+        self._unshard_before(self.prefetch[0], likely)
         if self._was_trained and not self.in_backward:
             self._trained.clear()
             self._was_trained = False
@@ -224,13 +238,11 @@ class Group:
         done = not self._is_due and backward_depth() == self._depth
         if done and all(p.full.requires_grad for p in self.parameters):
             return
-        likely = self.overlap.in_backward(self)
-        follow = self.prefetch[1] or [g for g in likely if not g.in_backward]
+        likely = [g for g in self.overlap.in_backward(self) if not g.in_backward]
         if self.switches.unshard_in_backward:
-            self._unshard_before(follow)
+            self._unshard_before(self.prefetch[1], likely)
         else:
-            for group in follow:
-                group.unshard(async_op=True)
+            self._unshard_ahead(self.prefetch[1], likely)
 
     def _begin(self) -> None:
         if not self.in_backward:
@@ -270,6 +282,8 @@ class Group:
                     group._free()
         self.in_backward = False
         self.overlap.wait()
+        if backward_depth() == 1:
+            self.overlap.forget()
 
     def forget_run(self) -> None:
         """Start afresh after an exception."""
@@ -277,14 +291,13 @@ class Group:
         self.overlap.forget()
         self._waits = set()
         self._postponed.clear()
-        self._coming = None
+        self.give_up()
         self.reshard()
         for p in self.parameters:
             p.held = p.waiting = p.full.grad = None
 
     def _free(self) -> None:
         if self.switches.reshard_after_backward:
-            finish_waiting()  # gradients of other parameters may need these
             self.reshard()
 
     def _finish(self) -> None:

@@ -8,13 +8,28 @@ has them on streams of their own.
 """
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from dtensor import _C, no_grad
 
 __all__ = ["Overlap"]
 
-Group = TypeVar("Group")
+
+class Gathered(Protocol):
+    """What can be gathered ahead of its use: a group of parameters."""
+
+    def unshard(self, async_op: bool = ...) -> None:
+        """Gather it, or start to."""
+
+    def give_up(self) -> None:
+        """Take no notice of what is on its way."""
+
+    @property
+    def is_coming(self) -> bool:
+        """Whether something is."""
+
+
+Group = TypeVar("Group", bound=Gathered)
 
 
 class Overlap(Generic[Group]):
@@ -27,6 +42,8 @@ class Overlap(Generic[Group]):
         self._last: Group | None = None
         self._after: dict[Group, Group] = {}  # when each was last used
         self._before: dict[Group, Group] = {}
+        self._in_forward = False
+        self._ahead: list[Group] = []  # of their use
         self._reduced: list[Callable[[], None]] = []
 
     @property
@@ -38,7 +55,12 @@ class Overlap(Generic[Group]):
     def begin(self) -> None:
         """Begin a forward of the root; an exception may have left something."""
         self.forget()
-        self._last = None
+        self._last, self._in_forward = None, True
+
+    def end(self) -> None:
+        """End a forward of the root: nothing that is on its way outlasts it."""
+        self.forget()
+        self._in_forward = False
 
     def in_forward(self, group: Group) -> list[Group]:
         """Return what is likely to be used after a group that is used now."""
@@ -46,7 +68,7 @@ class Overlap(Generic[Group]):
         if self._last is not None:
             self._after[self._last], self._before[group] = group, self._last
         self._last = group
-        return self._found(likely)
+        return self._found(likely) if self._in_forward else []
 
     def in_backward(self, group: Group) -> list[Group]:
         """Return what backward is likely to come to after a group.
@@ -57,6 +79,13 @@ class Overlap(Generic[Group]):
 
     def _found(self, group: Group | None) -> list[Group]:
         return [] if group is None or not self.pays else [group]
+
+    def gather(self, groups: list[Group]) -> None:
+        """Start to gather groups, if nobody else has."""
+        for group in groups:
+            if not group.is_coming:
+                group.unshard(async_op=True)
+                self._ahead.append(group)
 
     def reduce(self, arrive: Callable[[], None]) -> None:
         """Call a function that waits for a reduction: now, or before another one."""
@@ -72,5 +101,11 @@ class Overlap(Generic[Group]):
             self._reduced.pop(0)()
 
     def forget(self) -> None:
-        """Take no notice of gradients that are on their way."""
+        """Take no notice of what is on its way.
+
+        Ranks on which a run has failed at different places have different groups.
+        """
+        for group in self._ahead:
+            group.give_up()
+        self._ahead.clear()
         self._reduced.clear()

@@ -84,6 +84,8 @@ class State:
         self._left.discard(id(module))
         if not self._left:
             self.group.after_forward()
+            if self.is_root and _C.backward_depth() == 0:
+                self.group.overlap.end()
         if self.group.policy.output_dtype is not None:
             output = _cast(output, self.group.policy.output_dtype)
         if is_grad_enabled():
