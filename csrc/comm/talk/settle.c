@@ -131,8 +131,8 @@ pass_on(const dt_agreement *a, const dt_error *verdict)
 static void
 forget(dt_group *group, uint64_t faults, bool all)
 {
-    int kept = 0;
-    for (int k = 0; k < group->failure_count; k++) {
+    int kept = 0, count = group->failure_count;
+    for (int k = 0; k < count; k++) {
         const dt_failure *f = &group->failures[k];
         if (f->number <= faults && (all || f->local))
             continue;
@@ -142,6 +142,10 @@ forget(dt_group *group, uint64_t faults, bool all)
     group->failure_count = kept;
     if (kept == 0)
         group->more = 0;
+    const dt_failure *first = &group->failures[0];
+    if (0 < kept && kept < count && !first->local) /* others may wait for this rank */
+        dt_notes_tell_failure(group->world->notes, group, first->lineage,
+                              &first->error);
 }
 
 static void
