@@ -9,8 +9,8 @@ less than computing and communication one after the other, as a share of the sho
 the two. "In turn" is a step in which nothing is computed while something is sent, which
 takes longer than these two: saved is what the step takes less than that, as a share of
 the same. Of tensor parallelism only backward counts: its forward has nothing else to
-compute. Both places take turns. The two processors also play the network, which costs
-them time.
+compute, and nothing is hidden of it so far. Both places take turns. The two processors
+also play the network, which costs them time.
 
     python tests/bench/bench_overlap.py [ROUNDS]
 """

@@ -332,7 +332,8 @@ static PyMemberDef world_members[] = {
     MEMBER(shared_memory, T_BOOL, "Whether all ranks are on one node."),
     MEMBER(closed, T_BOOL, "Whether close() was called."),
     {"overlaps", T_BOOL, offsetof(WorldObject, overlaps), 0,
-     "Whether fully_shard computes while its data are on their way: in a job of several\n"
+     "Whether fully_shard computes while its data are on their way: in a job of "
+     "several\n"
      "nodes. To be set alike on all ranks."},
     {0},
 };
