@@ -87,6 +87,34 @@ put_operand(char **data, npy_intp *stride, op_loop_number *space,
 }
 
 PyObject *
+op_loop_result(const op_entry *entry, int ndim, const npy_intp *shape, int type)
+{
+    bool before = ext_computing;
+    ext_computing = before || entry->pooled;
+    PyObject *made = PyArray_SimpleNew(ndim, shape, type);
+    ext_computing = before;
+    if (made == NULL)
+        PyErr_Clear();
+    return made;
+}
+
+int
+op_loop_once(const op_loop *loop, char *const *data, const npy_intp *lengths,
+             const npy_intp *strides)
+{
+    if (!loop->no_floatingpoint_errors)
+        feclearexcept(LOOP_ERRORS);
+    int failed = loop->call(loop->context, data, lengths, strides, loop->auxdata);
+    if (PyErr_Occurred() != NULL) {
+        PyErr_Clear();
+        failed = -1;
+    }
+    if (!loop->no_floatingpoint_errors && fetestexcept(LOOP_ERRORS) != 0)
+        failed = -1;
+    return failed;
+}
+
+PyObject *
 op_loop_again(const op_entry *entry, PyObject *const *argv)
 {
     const op_loop *loop = entry->loop;
@@ -103,28 +131,14 @@ op_loop_again(const op_entry *entry, PyObject *const *argv)
                          argv[k]))
             return NULL;
     PyArray_Descr *dtype = dtypes[count];
-    bool before = ext_computing;
-    ext_computing = before || entry->pooled;
-    PyObject *made = PyArray_SimpleNew(result->ndim, (const npy_intp *)result->shape,
-                                       dtype->type_num);
-    ext_computing = before;
-    if (made == NULL) {
-        PyErr_Clear();
+    PyObject *made = op_loop_result(entry, result->ndim,
+                                    (const npy_intp *)result->shape, dtype->type_num);
+    if (made == NULL)
         return NULL;
-    }
     data[count] = PyArray_BYTES((PyArrayObject *)made);
     strides[count] = PyDataType_ELSIZE(dtype);
     npy_intp length = PyArray_SIZE((PyArrayObject *)made);
-    if (!loop->no_floatingpoint_errors)
-        feclearexcept(LOOP_ERRORS);
-    int failed = loop->call(loop->context, data, &length, strides, loop->auxdata);
-    if (PyErr_Occurred() != NULL) {
-        PyErr_Clear();
-        failed = -1;
-    }
-    if (!loop->no_floatingpoint_errors && fetestexcept(LOOP_ERRORS) != 0)
-        failed = -1;
-    if (failed < 0)
+    if (op_loop_once(loop, data, &length, strides) < 0)
         Py_CLEAR(made);
     return made;
 }

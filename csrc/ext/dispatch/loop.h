@@ -36,6 +36,13 @@ bool op_loop_number_put(op_loop_number *out, const PyArray_Descr *dtype,
 /* Whether the ufunc of an entry has this name. */
 bool op_loop_is_of(const op_entry *entry, const char *name);
 
+/* A new array for the result of an entry; NULL, without an exception: no memory. */
+PyObject *op_loop_result(const op_entry *entry, int ndim, const npy_intp *shape,
+                         int type);
+/* Calls a loop; -1, without an exception: it has raised one, or a floating-point flag. */
+int op_loop_once(const op_loop *loop, char *const *data, const npy_intp *lengths,
+                 const npy_intp *strides);
+
 /* --- loop_kept.c --- */
 
 enum { OP_LOOP_ATTEMPTS = 8 }; /* entry->runs is more: it has been asked for */

@@ -129,10 +129,63 @@ op_loop_find(op_entry *entry, PyObject *const *argv)
     PyErr_Clear(); /* then the ufunc is called, now and later */
 }
 
+/* The loop of a ufunc that is not elementwise, or NULL. */
+static const op_loop *
+loop_of_core(op_entry *entry, PyObject *const *argv)
+{
+    PyObject *dtypes = dtypes_of(entry, argv);
+    PyObject *capsule = dtypes == NULL ? NULL : ask(entry->kernel, dtypes);
+    const op_loop *loop =
+        capsule == NULL ? NULL : PyCapsule_GetPointer(capsule, LOOP_CAPSULE);
+    if (loop == NULL || !suits(loop, entry, argv))
+        loop = NULL;
+    else
+        entry->loop_owner = Py_NewRef(capsule);
+    Py_XDECREF(capsule);
+    Py_XDECREF(dtypes);
+    PyErr_Clear(); /* then the ufunc is called */
+    return loop;
+}
+
 void
 op_loop_keep(op_entry *entry, PyObject *const *argv)
 {
     if (entry->runs <= OP_LOOP_ATTEMPTS && entry->ufunc && is_worthwhile(entry, argv) &&
         entry->runs++ > 0) /* a call that comes again */
         op_loop_find(entry, argv);
+}
+
+/* --- matmul --- */
+
+static PyObject *
+matmul(void)
+{
+    static PyObject *own;
+    if (own != NULL)
+        return own;
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    own = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, "matmul");
+    Py_XDECREF(numpy);
+    PyErr_Clear();
+    return own;
+}
+
+bool
+op_is_product(const op_entry *entry)
+{
+    return entry->ufunc && entry->kernel == matmul() && entry->kwnames == NULL &&
+           entry->slot_count == 2 && entry->positional == 2 &&
+           entry->slots[0].kind == SLOT_OPERAND && entry->slots[1].kind == SLOT_OPERAND;
+}
+
+void
+op_product_keep(op_entry *entry, PyObject *const *argv)
+{
+    if (entry->runs > OP_LOOP_ATTEMPTS || !PyArray_CheckExact(argv[0]) ||
+        !PyArray_CheckExact(argv[1]) || PyArray_NDIM((PyArrayObject *)argv[0]) != 2 ||
+        PyArray_NDIM((PyArrayObject *)argv[1]) != 2 ||
+        entry->runs++ == 0) /* it may be the only one */
+        return;
+    entry->product = loop_of_core(entry, argv);
+    entry->runs = OP_LOOP_ATTEMPTS + 1;
 }

@@ -16,8 +16,9 @@ make(const op_entry *entry, const op_call *call)
         if (argv[k] == NULL)
             return NULL;
     }
-    return entry->view != NULL ? op_view_again(entry, argv)
-                               : op_loop_again(entry, argv);
+    return entry->view != NULL   ? op_view_again(entry, argv)
+           : entry->loop != NULL ? op_loop_again(entry, argv)
+                                 : op_product_again(entry, argv);
 }
 
 bool

@@ -274,7 +274,8 @@ struct op_entry {
     PyObject *gradient; /* what ext/tape keeps of such calls, or NULL */
     int runs; /* of a ufunc as NumPy calls it, as far as ext/dispatch/loop.c counts */
     PyObject *loop_owner; /* of its inner loop, or NULL */
-    const void *loop;     /* the inner loop, or NULL */
+    const void *loop;     /* the inner loop of an elementwise ufunc, or NULL */
+    const void *product;  /* that of matmul, or NULL */
     char sums;  /* whether the kernel adds up, as ext/dispatch/sum.c has found; or 0 */
     bool large; /* this rank's part of an operand or result: op_is_large */
     bool
