@@ -2,8 +2,10 @@
 flags, warnings and errors as with it."""
 
 import contextlib
+import itertools
 import operator
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -131,8 +133,12 @@ def test_floating_point_errors_are_as_errstate_says(mode, capfd):
                 x = placed(array)
                 for function in (dtensor.divide, dtensor.multiply, dtensor.power):
                     both(function, (x, placed(array[::-1].copy())), mode)
-                for function in (dtensor.log, dtensor.exp, dtensor.sqrt):
+                for function in (dtensor.log, dtensor.exp, dtensor.sqrt, dtensor.sum):
                     both(function, (x,), mode)
+                y = placed(np.resize(array, (6, 6)))
+                both(lambda y: y.sum(0), (y,), mode)
+                both(lambda y: y.sum(1), (y,), mode)
+                both(operator.matmul, (y, y), mode)
         whole = placed(np.array([1, 0, -3]))
         both(dtensor.floor_divide, (whole, placed(np.array([0, 2, 2]))), mode)
         both(dtensor.power, (whole, placed(np.array([1, 2, -2]))), mode)
@@ -219,6 +225,33 @@ def test_products_are_those_of_matmul(code):
             out = placed(np.zeros((6, 6), np.matmul(local(x), local(x)).dtype))
             for _ in range(3):
                 assert np.array_equal(local(np.matmul(x, x, out=out)), local(x @ x))
+
+    run_ranks(1, body)
+
+
+SHAPES = [(1,), (7,), (9,), (300,), (4096,), (1, 1), (8, 8), (7, 1), (1, 9), (300, 3)]
+SHAPES += [(3, 300), (2, 2000), (130, 31), (2, 3, 4), (9, 1, 9), (1, 8, 1), (17, 4, 5)]
+SHAPES += [(5, 1, 130), (130, 5, 1), (0, 3), (3, 0), (2, 3, 4, 5), ()]
+
+
+@pytest.mark.parametrize("code", "fdehilqDg?")
+def test_sums_are_those_of_reduce(code):
+    def body():
+        random = np.random.default_rng(3)
+        for shape in SHAPES:
+            array = (random.normal(size=shape) * 100).astype(code)
+            dims = range(len(shape))
+            for count in range(len(shape) + 1):
+                for axis in itertools.combinations(dims, count):
+                    for keep in (False, True):
+                        for x in (array, np.asfortranarray(array)):
+                            whole = DTensor.from_local(x, line(), [R], run_check=False)
+                            add_up = partial(dtensor.sum, axis=axis, keepdims=keep)
+                            taken = both(add_up, (whole,))
+                            first = axis in (tuple(dims[:count]), tuple(dims[-count:]))
+                            good = code in "fd" and count > 0 and first and x.size > 0
+                            good &= x.size <= 4096 and x.flags.c_contiguous
+                            assert taken == good, (shape, axis, keep)
 
     run_ranks(1, body)
 

@@ -137,14 +137,16 @@ enum { OP_SHORT = 3 };              /* operands of such a call, at most */
  * For entries with a view or a loop. */
 bool op_short(PyObject **out, const op_entry *entry, const op_call *call);
 
-/* view.c, loop.c, loop_product.c: all take the kernel's arguments and give a new array; NULL, without an
+/* view.c, loop.c, loop_product.c, sum_small.c: all take the kernel's arguments and give a new array; NULL, without an
  * exception: the kernel is to be called. */
 PyObject *op_view_again(const op_entry *entry, PyObject *const *argv);
 PyObject *op_loop_again(const op_entry *entry, PyObject *const *argv);
 PyObject *op_product_again(const op_entry *entry, PyObject *const *argv);
+PyObject *op_sum_again(const op_entry *entry, PyObject *const *argv);
 /* After the kernel was called: what the next call needs. */
 void op_view_keep(op_entry *entry, PyObject *const *argv, PyObject *result);
 void op_loop_keep(op_entry *entry, PyObject *const *argv);
+void op_sum_keep(op_entry *entry, PyObject *const *argv, PyObject *result);
 bool op_is_product(const op_entry *entry);
 void op_product_keep(op_entry *entry, PyObject *const *argv);
 

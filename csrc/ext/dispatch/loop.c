@@ -7,6 +7,9 @@
 
 #include <math.h>
 
+bool op_shortcuts = true;
+long long op_shortcut_count;
+
 bool
 op_loop_is_of(const op_entry *entry, const char *name)
 {

@@ -2,23 +2,21 @@
  * an inner loop gives. Nothing moves, and nobody watches. */
 #include "ext/dispatch/dispatch.h"
 
-bool op_shortcuts = true;
-long long op_shortcut_count;
-
 /* The result as an array, or NULL, without an exception. */
 static inline PyObject *
 make(const op_entry *entry, const op_call *call)
 {
     PyObject *argv[OP_SHORT];
-    int count = entry->view != NULL ? 1 : (int)entry->positional;
+    int count = entry->view != NULL || entry->summed ? 1 : (int)entry->positional;
     for (int k = 0; k < count; k++) {
         argv[k] = op_held_value(entry, call, entry->slots[k].index);
         if (argv[k] == NULL)
             return NULL;
     }
-    return entry->view != NULL   ? op_view_again(entry, argv)
-           : entry->loop != NULL ? op_loop_again(entry, argv)
-                                 : op_product_again(entry, argv);
+    return entry->view != NULL      ? op_view_again(entry, argv)
+           : entry->loop != NULL    ? op_loop_again(entry, argv)
+           : entry->product != NULL ? op_product_again(entry, argv)
+                                    : op_sum_again(entry, argv);
 }
 
 bool

@@ -43,9 +43,16 @@ kind_of(const op_entry *entry)
                : NO_SUM;
 }
 
-/* NumPy's loop that adds two of a type; NULL: there is none. */
-static PyUFuncGenericFunction
-loop_of(void **data, int type)
+bool
+op_is_sum(op_entry *entry)
+{
+    if (entry->sums == NOT_LOOKED_AT)
+        entry->sums = kind_of(entry);
+    return entry->sums == SUM;
+}
+
+PyUFuncGenericFunction
+op_sum_loop(void **data, int type)
 {
     static PyObject *add;
     if (ext_import(&add, "numpy", "add") == NULL ||
@@ -80,7 +87,7 @@ op_sum_of(op_sum *sum, op_entry *entry, PyArrayObject *array)
     sum->ndim = entry->slots[entry->positional + 1].value == Py_True ? ndim : 0;
     if (entry->sums == MEAN)
         sum->divisor = PyLong_AsDouble(entry->slots[1].value);
-    sum->add = loop_of(&sum->data, type);
+    sum->add = op_sum_loop(&sum->data, type);
     return sum->add != NULL;
 }
 

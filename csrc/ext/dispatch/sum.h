@@ -1,4 +1,4 @@
-/* sum.h: sums of all elements of an array, cut where NumPy cuts them. Of sum.c, fused*.c.
+/* sum.h: sums of all elements of an array, cut where NumPy cuts them. Of sum*.c, fused*.c.
  *
  * numpy.add.reduce adds up elements that lie one after the other in pairs of halves:
  * 1000 as 496 + 504, and so on down to 128. What is added below some point of this tree
@@ -17,6 +17,11 @@ typedef struct {
     int type, ndim;             /* of the result, whose dims are of length 1 */
     double divisor;             /* of a mean; or 1 */
 } op_sum;
+
+/* Whether the kernel of an entry is numpy.add.reduce(x, axis=, keepdims=). */
+bool op_is_sum(op_entry *entry);
+/* NumPy's loop that adds two of a type; NULL: there is none. */
+PyUFuncGenericFunction op_sum_loop(void **data, int type);
 
 /* Whether the kernel of an entry gives such a sum of the array. */
 bool op_sum_of(op_sum *sum, op_entry *entry, PyArrayObject *array);

@@ -276,6 +276,7 @@ struct op_entry {
     PyObject *loop_owner; /* of its inner loop, or NULL */
     const void *loop;     /* the inner loop of an elementwise ufunc, or NULL */
     const void *product;  /* that of matmul, or NULL */
+    bool summed;          /* ext/dispatch/sum_small.c gives what the kernel does */
     char sums;  /* whether the kernel adds up, as ext/dispatch/sum.c has found; or 0 */
     bool large; /* this rank's part of an operand or result: op_is_large */
     bool
