@@ -198,6 +198,26 @@ dtensor.init_device_mesh("cpu", (1,))
     assert "there are 4 ranks, but MPI sees this one only" in output
 
 
+@pytest.mark.parametrize(
+    ("launcher", "variables"),
+    [
+        ("torchrun", {"WORLD_SIZE": "4", "TORCHELASTIC_RUN_ID": "none"}),
+        ("srun", {"SLURM_STEP_NUM_TASKS": "4", "SLURM_STEP_ID": "0"}),
+    ],
+)
+def test_processes_that_are_no_ranks_are_noticed(launcher, variables):
+    script = """
+import dtensor
+dtensor.init_device_mesh("cpu", (1,))
+"""
+    sentence = f"{launcher} has started 4 processes, but MPI sees this one only"
+    code, output, _ = run([sys.executable, "-c", script], **variables)
+    assert code == 0 and sentence in output, output
+    variables[next(iter(variables))] = "1"
+    code, output, _ = run([sys.executable, "-c", script], **variables)
+    assert code == 0 and sentence not in output, output
+
+
 def test_mpi_may_be_started_by_the_user():
     script = """
 import mpi4py

@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from types import TracebackType
 
 from dtensor._core.several import local_ranks
@@ -126,10 +127,30 @@ def meet(what: str) -> None:
             return
 
 
+# Launchers that start processes whether they use MPI or not: who sets the variable with
+# their number, another one that it sets, and what to say instead.
+_OTHERS = (
+    ("torchrun", "WORLD_SIZE", "TORCHELASTIC_RUN_ID", "mpiexec -n {} python script.py"),
+    ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID", "srun --mpi=pmix -n {} ..."),
+)
+
+
 def _check_launcher() -> None:
+    if MPI.COMM_WORLD.size > 1:
+        return
+    for starter, name, other, instead in _OTHERS:
+        size = os.environ.get(name, "1")
+        if size.isdecimal() and int(size) > 1 and other in os.environ:
+            warnings.warn(
+                f"{starter} has started {size} processes, but MPI sees this one only: "
+                "each of them computes alone, as the only rank. For ranks of one job: "
+                f"{instead.format(size)}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
     for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"):
         size = os.environ.get(name, "1")
-        if MPI.COMM_WORLD.size == 1 and size.isdecimal() and int(size) > 1:
+        if size.isdecimal() and int(size) > 1:
             raise RuntimeError(
                 f"{name} says that there are {size} ranks, but MPI sees this one only: "
                 "the launcher is of another MPI than mpi4py's "

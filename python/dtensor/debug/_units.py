@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from dtensor._core import world as _world
+
 __all__ = ["aligned", "by", "duration", "size", "traffic"]
 
 
@@ -17,8 +19,14 @@ def size(count: int) -> str:
 
 
 def by(messages: int) -> str:
-    """Say how bytes go: ranks of a node read them from each other's memory."""
-    return f"in {messages} messages" if messages else "by shared memory"
+    """Say how bytes go: ranks of a node read them from each other's memory.
+
+    Between nodes a few go along with the ranks' agreement on the call.
+    """
+    if messages:
+        return f"in {messages} messages"
+    world = _world.current()
+    return "by shared memory" if world.shared_memory else "with the agreement"
 
 
 def traffic(count: int, messages: int) -> str:
