@@ -36,10 +36,10 @@ struct dt_task {
     dt_task *next;
     uint64_t number; /* of the task in its group; 0 until it runs */
     bool queued, begun, finished;
-    bool moved;     /* it has posted messages other than an agreement's */
+    bool moved;      /* it has posted messages other than an agreement's */
     uint64_t faults; /* failures that this rank had noted when it was started ... */
     uint64_t steps;  /* ... and steps of its trail */
-    dt_error error; /* status DT_OK if it ended well */
+    dt_error error;  /* status DT_OK if it ended well */
 };
 
 /* A kernel that failed on this rank, and is not settled: settle.h. */
@@ -82,7 +82,7 @@ struct dt_group {
     uint64_t reached;       /* number of the last one that was not given up here */
     int failure_count;      /* failures that are not settled */
     dt_failure failures[DT_FAILURES_KEPT]; /* the first of them, oldest first */
-    uint64_t more;     /* a hash of those behind them; 0: none */
+    uint64_t more;                         /* a hash of those behind them; 0: none */
     uint64_t mark;     /* steps of the trail, where its ranks agreed last */
     uint64_t arrivals; /* arrays that came to its ranks: ext/types/lineage.c's ... */
     uint64_t ended; /* ... since the task of this number, which a failure has ended */
