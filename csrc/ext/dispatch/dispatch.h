@@ -146,7 +146,7 @@ PyObject *op_sum_again(const op_entry *entry, PyObject *const *argv);
 /* After the kernel was called: what the next call needs. */
 void op_view_keep(op_entry *entry, PyObject *const *argv, PyObject *result);
 void op_loop_keep(op_entry *entry, PyObject *const *argv);
-void op_sum_keep(op_entry *entry, PyObject *const *argv, PyObject *result);
+void op_sum_keep(op_entry *entry, PyObject *const *argv);
 bool op_is_product(const op_entry *entry);
 void op_product_keep(op_entry *entry, PyObject *const *argv);
 

@@ -109,42 +109,37 @@ suits(const op_loop *loop, const op_entry *entry, PyObject *const *argv)
                                        entry->results[0].layout->layout->dtype);
 }
 
-void
-op_loop_find(op_entry *entry, PyObject *const *argv)
-{
-    bool elementwise = is_elementwise(entry);
-    PyObject *dtypes = elementwise ? dtypes_of(entry, argv) : NULL;
-    PyObject *capsule = dtypes == NULL ? NULL : ask(entry->kernel, dtypes);
-    if (!elementwise || dtypes != NULL) /* else another call may have other numbers */
-        entry->runs = OP_LOOP_ATTEMPTS + 1;
-    if (capsule != NULL &&
-        suits(PyCapsule_GetPointer(capsule, LOOP_CAPSULE), entry, argv)) {
-        const op_loop *loop = PyCapsule_GetPointer(capsule, LOOP_CAPSULE);
-        PyObject *owner = op_loop_of_halves(&loop, loop, capsule, entry, argv);
-        entry->loop_owner = owner == NULL ? Py_NewRef(capsule) : owner;
-        entry->loop = loop;
-    }
-    Py_XDECREF(capsule);
-    Py_XDECREF(dtypes);
-    PyErr_Clear(); /* then the ufunc is called, now and later */
-}
-
-/* The loop of a ufunc that is not elementwise, or NULL. */
-static const op_loop *
-loop_of_core(op_entry *entry, PyObject *const *argv)
+/* The capsule with a loop that suits a call, or NULL; *known: the dtypes of the call are
+ * such that the answer is the same for all calls of the entry. */
+static PyObject *
+find(bool *known, const op_entry *entry, PyObject *const *argv)
 {
     PyObject *dtypes = dtypes_of(entry, argv);
     PyObject *capsule = dtypes == NULL ? NULL : ask(entry->kernel, dtypes);
-    const op_loop *loop =
-        capsule == NULL ? NULL : PyCapsule_GetPointer(capsule, LOOP_CAPSULE);
-    if (loop == NULL || !suits(loop, entry, argv))
-        loop = NULL;
-    else
-        entry->loop_owner = Py_NewRef(capsule);
-    Py_XDECREF(capsule);
+    *known = dtypes != NULL;
+    if (capsule != NULL &&
+        !suits(PyCapsule_GetPointer(capsule, LOOP_CAPSULE), entry, argv))
+        Py_CLEAR(capsule);
     Py_XDECREF(dtypes);
     PyErr_Clear(); /* then the ufunc is called */
-    return loop;
+    return capsule;
+}
+
+void
+op_loop_find(op_entry *entry, PyObject *const *argv)
+{
+    bool known = true;
+    PyObject *capsule = is_elementwise(entry) ? find(&known, entry, argv) : NULL;
+    if (known) /* else another call may have other numbers */
+        entry->runs = OP_LOOP_ATTEMPTS + 1;
+    if (capsule == NULL)
+        return;
+    const op_loop *loop = PyCapsule_GetPointer(capsule, LOOP_CAPSULE);
+    PyObject *owner = op_loop_of_halves(&loop, loop, capsule, entry, argv);
+    entry->loop_owner = owner == NULL ? Py_NewRef(capsule) : owner;
+    entry->loop = loop;
+    Py_DECREF(capsule);
+    PyErr_Clear();
 }
 
 void
@@ -157,23 +152,13 @@ op_loop_keep(op_entry *entry, PyObject *const *argv)
 
 /* --- matmul --- */
 
-static PyObject *
-matmul(void)
-{
-    static PyObject *own;
-    if (own != NULL)
-        return own;
-    PyObject *numpy = PyImport_ImportModule("numpy");
-    own = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, "matmul");
-    Py_XDECREF(numpy);
-    PyErr_Clear();
-    return own;
-}
-
 bool
 op_is_product(const op_entry *entry)
 {
-    return entry->ufunc && entry->kernel == matmul() && entry->kwnames == NULL &&
+    static PyObject *matmul;
+    if (ext_import(&matmul, "numpy", "matmul") == NULL)
+        PyErr_Clear();
+    return entry->ufunc && entry->kernel == matmul && entry->kwnames == NULL &&
            entry->slot_count == 2 && entry->positional == 2 &&
            entry->slots[0].kind == SLOT_OPERAND && entry->slots[1].kind == SLOT_OPERAND;
 }
@@ -181,11 +166,13 @@ op_is_product(const op_entry *entry)
 void
 op_product_keep(op_entry *entry, PyObject *const *argv)
 {
-    if (entry->runs > OP_LOOP_ATTEMPTS || !PyArray_CheckExact(argv[0]) ||
-        !PyArray_CheckExact(argv[1]) || PyArray_NDIM((PyArrayObject *)argv[0]) != 2 ||
-        PyArray_NDIM((PyArrayObject *)argv[1]) != 2 ||
-        entry->runs++ == 0) /* it may be the only one */
-        return;
-    entry->product = loop_of_core(entry, argv);
+    bool known, matrices = PyArray_CheckExact(argv[0]) && PyArray_CheckExact(argv[1]) &&
+                           PyArray_NDIM((PyArrayObject *)argv[0]) == 2 &&
+                           PyArray_NDIM((PyArrayObject *)argv[1]) == 2;
+    if (entry->runs > OP_LOOP_ATTEMPTS || !matrices || entry->runs++ == 0)
+        return; /* it may be the only call */
     entry->runs = OP_LOOP_ATTEMPTS + 1;
+    entry->loop_owner = find(&known, entry, argv);
+    if (entry->loop_owner != NULL)
+        entry->product = PyCapsule_GetPointer(entry->loop_owner, LOOP_CAPSULE);
 }

@@ -93,32 +93,59 @@ op_sum_again(const op_entry *entry, PyObject *const *argv)
     return made;
 }
 
-/* Whether two results have the same bits: another NumPy may add up in another order. */
+/* Whether this NumPy adds up in that order along one dim of an array whose sums have other
+ * bits in another order. */
 static bool
-is_same(PyObject *made, PyObject *result)
+adds_up_so(PyArrayObject *array, PyArrayObject *out, int axis)
 {
-    PyArrayObject *a = (PyArrayObject *)made;
-    PyArrayObject *b = (PyArrayObject *)PyArray_FROM_O(result);
-    bool same =
-        b != NULL && PyArray_TYPE(a) == PyArray_TYPE(b) &&
-        PyArray_NDIM(a) == PyArray_NDIM(b) &&
-        PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), PyArray_NDIM(a)) &&
-        PyArray_IS_C_CONTIGUOUS(b) &&
-        memcmp(PyArray_DATA(a), PyArray_DATA(b), (size_t)PyArray_NBYTES(a)) == 0;
-    Py_XDECREF((PyObject *)b);
-    PyErr_Clear();
+    static PyObject *add;
+    sums s = {.along = axis == 1};
+    s.rows = PyArray_DIM(array, 0);
+    s.length = PyArray_DIM(array, 1);
+    PyObject *theirs = ext_import(&add, "numpy", "add") == NULL
+                           ? NULL
+                           : PyObject_CallMethod(add, "reduce", "Oi", array, axis);
+    bool same = theirs != NULL && PyArray_CheckExact(theirs) &&
+                add_up(&s, array, out) == 0 &&
+                PyArray_NBYTES((PyArrayObject *)theirs) ==
+                    PyArray_DIM(array, 1 - axis) * PyArray_ITEMSIZE(array) &&
+                memcmp(PyArray_DATA((PyArrayObject *)theirs), PyArray_DATA(out),
+                       (size_t)PyArray_NBYTES((PyArrayObject *)theirs)) == 0;
+    Py_XDECREF(theirs);
     return same;
 }
 
-void
-op_sum_keep(op_entry *entry, PyObject *const *argv, PyObject *result)
+/* Asked once. */
+static bool
+is_as_numpy(void)
 {
+    enum { ROWS = 17, LENGTH = 300 };
+    static bool asked, answer;
+    npy_intp shape[] = {ROWS, LENGTH};
+    if (asked)
+        return answer;
+    asked = true;
+    PyArrayObject *array = (PyArrayObject *)PyArray_SimpleNew(2, shape, NPY_FLOAT);
+    PyArrayObject *out = (PyArrayObject *)PyArray_SimpleNew(1, shape + 1, NPY_FLOAT);
+    if (array != NULL && out != NULL) {
+        float *elements = PyArray_DATA(array);
+        for (int k = 0; k < ROWS * LENGTH; k++)
+            elements[k] = 1 / (1 + (float)k);
+        answer = adds_up_so(array, out, 0) && adds_up_so(array, out, 1);
+    }
+    Py_XDECREF((PyObject *)array);
+    Py_XDECREF((PyObject *)out);
+    PyErr_Clear();
+    return answer;
+}
+
+void
+op_sum_keep(op_entry *entry, PyObject *const *argv)
+{
+    sums s;
     if (entry->summed || entry->ufunc || entry->runs > OP_LOOP_ATTEMPTS ||
-        !op_is_sum(entry) || entry->runs++ == 0) /* it may be the only one */
+        !op_is_sum(entry) || entry->runs++ == 0) /* it may be the only call */
         return;
-    PyObject *made = op_sum_again(entry, argv);
-    entry->summed = made != NULL && is_same(made, result);
-    if (made != NULL && !entry->summed)
-        entry->runs = OP_LOOP_ATTEMPTS + 1;
-    Py_XDECREF(made);
+    entry->summed = PyArray_CheckExact(argv[0]) &&
+                    lay_out(&s, entry, (PyArrayObject *)argv[0]) && is_as_numpy();
 }
