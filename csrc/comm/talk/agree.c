@@ -55,6 +55,7 @@ restart(dt_agreement *a, uint64_t number)
     dt_group *group = a->task.group;
     /* Groups that share tags must not take each other's calls for their own. */
     uint64_t hash = a->hash ^ group->hash;
+    uint64_t faults = group->failure_count == 0 ? 0 : dt_faults(a);
     a->number = number;
     a->round = a->told = 0;
     a->heard = 0;
@@ -66,8 +67,8 @@ restart(dt_agreement *a, uint64_t number)
         .hash_max = hash,
         .detail_min = a->detail,
         .detail_max = a->detail,
-        .fault_min = dt_faults(a),
-        .fault_max = dt_faults(a),
+        .fault_min = faults,
+        .fault_max = faults,
         .lineage_min = a->traced ? a->call->lineage : UINT64_MAX,
         .lineage_max = a->traced ? a->call->lineage : 0,
         .failed = a->call->local.status != DT_OK ? group->index : INT64_MAX,

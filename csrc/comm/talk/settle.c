@@ -126,12 +126,13 @@ pass_on(const dt_agreement *a, const dt_error *verdict)
         world->trail->failed = true; /* until this rank goes on */
 }
 
-/* The ranks of a group have agreed in step: whatever failed on this rank alone is made up
- * for, or was its own affair. Other groups need not look at it. */
+/* Forgets failures of a group up to a number: `all`, or local ones. Of those that it has
+ * noted since others have heard only if there was none before: now the first is told. */
 static void
 forget(dt_group *group, uint64_t faults, bool all)
 {
     int kept = 0, count = group->failure_count;
+    uint64_t oldest = count > 0 ? group->failures[0].number : 0;
     for (int k = 0; k < count; k++) {
         const dt_failure *f = &group->failures[k];
         if (f->number <= faults && (all || f->local))
@@ -143,11 +144,13 @@ forget(dt_group *group, uint64_t faults, bool all)
     if (kept == 0)
         group->more = 0;
     const dt_failure *first = &group->failures[0];
-    if (0 < kept && kept < count && !first->local) /* others may wait for this rank */
+    if (kept > 0 && first->number != oldest && !first->local)
         dt_notes_tell_failure(group->world->notes, group, first->lineage,
                               &first->error);
 }
 
+/* The ranks of a group have agreed in step: whatever failed on this rank alone is made up
+ * for, or was its own affair. Other groups need not look at it. */
 static void
 forget_local(dt_world *world, uint64_t faults)
 {
