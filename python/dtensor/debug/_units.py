@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from dtensor._core import world as _world
+from dtensor import _C
 
 __all__ = ["aligned", "by", "duration", "size", "traffic"]
 
@@ -25,8 +25,9 @@ def by(messages: int) -> str:
     """
     if messages:
         return f"in {messages} messages"
-    world = _world.current()
-    return "by shared memory" if world.shared_memory else "with the agreement"
+    world = _C.World.current()
+    far = world is not None and not world.shared_memory
+    return "with the agreement" if far else "by shared memory"
 
 
 def traffic(count: int, messages: int) -> str:
