@@ -52,7 +52,7 @@ MAY_HAVE_GLOBALS = {"memory.c.o", "range.c.o", "team.c.o"}
 ROOMS = {
     "core": "facts threads memory layout plan rule format".split(),
     "comm": "transport talk way run".split(),
-    "ext": "base types move op tape dispatch make kernels face".split(),
+    "ext": "base types move op tape kernels dispatch make face".split(),
 }
 
 # What python/ may import; an optional library comes through require("extra").

@@ -16,14 +16,14 @@ enum { LANES = 16, BLOCK = 4096 };
         real lanes[LANES];                                                             \
         double total = start;                                                          \
         int64_t k = 0;                                                                 \
-        for (int j = 0; j < LANES; j++)                                                \
+        for (int j = 0; j < LANES && count >= LANES; j++)                              \
             lanes[j] = start;                                                          \
         for (; k + LANES <= count; k += LANES)                                         \
             for (int j = 0; j < LANES; j++)                                            \
                 lanes[j] = combine(lanes[j], of(x[k + j]));                            \
         for (; k < count; k++)                                                         \
             total = combine(total, (double)of(x[k]));                                  \
-        for (int j = 0; j < LANES; j++)                                                \
+        for (int j = 0; j < LANES && count >= LANES; j++)                              \
             total = combine(total, (double)lanes[j]);                                  \
         return total;                                                                  \
     }                                                                                  \

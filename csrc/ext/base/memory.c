@@ -3,6 +3,8 @@
 
 #include "core/memory/memory.h"
 
+enum { SMALL = 1 << 10 /* bytes: NumPy keeps its own small blocks for reuse, too */ };
+
 /* What owns the block of an array, as its base. */
 typedef struct {
     PyObject_HEAD
@@ -78,6 +80,9 @@ ext_array(int ndim, const int64_t *shape, dt_dtype dtype)
     PyArray_Descr *descr = ext_descr(dtype);
     if (descr == NULL)
         return NULL;
+    if (bytes < SMALL)
+        return PyArray_NewFromDescr(&PyArray_Type, descr, ndim, lengths, NULL, NULL, 0,
+                                    NULL);
     BlockObject *owner = take_block(bytes);
     if (owner == NULL) {
         Py_DECREF(descr);

@@ -119,8 +119,7 @@ op_call_in_order(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
                                                   (size_t)entry->passes, NULL);
     if (entry != NULL && entry->traced)
         op_call_trace(&call, entry);
-    bool brief = entry != NULL && (entry->view != NULL || entry->loop != NULL ||
-                                   entry->product != NULL || entry->summed);
+    bool brief = entry != NULL && op_is_short(entry);
     if (entry != NULL && entry->passes == 0 &&
         (!entry->checks || op_check_arrays(&call) == 0) &&
         !(brief && op_short(&result, entry, &call)))

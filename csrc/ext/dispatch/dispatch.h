@@ -1,7 +1,7 @@
 /* The room ext/dispatch: an operator is called: operands are moved, the kernel runs,
  * results become tensors and are recorded; or are written into tensors (`out=`).
  *
- * May use: ext/base, ext/types, ext/move, ext/op, ext/tape.
+ * May use: ext/base, ext/types, ext/move, ext/op, ext/tape, ext/kernels.
  * Begin with: operator_call in operator.c, then dispatch.c and run.c. */
 #ifndef DT_EXT_DISPATCH_H
 #define DT_EXT_DISPATCH_H
@@ -133,20 +133,30 @@ extern bool op_shortcuts;           /* false: kernels are always called */
 extern long long op_shortcut_count; /* how often they were not */
 enum { OP_SHORT = 3 };              /* operands of such a call, at most */
 
+/* Whether there is such a way for an entry. */
+static inline bool
+op_is_short(const op_entry *entry)
+{
+    return entry->view != NULL || entry->loop != NULL || entry->product != NULL ||
+           entry->known_kernel != NULL || entry->summed;
+}
+
 /* Whether a call has been carried out so; *out: its result, or NULL with an exception.
- * For entries with a view or a loop. */
+ * For entries that op_is_short is true of. */
 bool op_short(PyObject **out, const op_entry *entry, const op_call *call);
 
-/* view.c, loop.c, loop_product.c, sum_small.c: all take the kernel's arguments and give a new array; NULL, without an
- * exception: the kernel is to be called. */
+/* view.c, loop.c, loop_product.c, sum_small.c; and kernel.c, which finds the kernel's
+ * arguments itself: a new array; NULL, without an exception: the kernel is to be called. */
 PyObject *op_view_again(const op_entry *entry, PyObject *const *argv);
 PyObject *op_loop_again(const op_entry *entry, PyObject *const *argv);
 PyObject *op_product_again(const op_entry *entry, PyObject *const *argv);
 PyObject *op_sum_again(const op_entry *entry, PyObject *const *argv);
+PyObject *op_kernel_again(const op_entry *entry, const op_call *call);
 /* After the kernel was called: what the next call needs. */
 void op_view_keep(op_entry *entry, PyObject *const *argv, PyObject *result);
 void op_loop_keep(op_entry *entry, PyObject *const *argv);
 void op_sum_keep(op_entry *entry, PyObject *const *argv);
+void op_kernel_keep(op_entry *entry, PyObject *const *argv, bool torch);
 bool op_is_product(const op_entry *entry);
 void op_product_keep(op_entry *entry, PyObject *const *argv);
 

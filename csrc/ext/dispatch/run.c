@@ -236,6 +236,8 @@ call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObje
             op_view_keep(entry, argv + 1, result);
         if (out == NULL && entry->arguments > 1)
             op_sum_keep(entry, argv + 1);
+        if (out == NULL && !entry->ufunc)
+            op_kernel_keep(entry, argv + 1, call->torch);
         if (op_is_product(entry) && out == NULL)
             op_product_keep(entry, argv + 1);
         else if (out == NULL || entry->large)

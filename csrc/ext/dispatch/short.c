@@ -7,6 +7,8 @@ static inline PyObject *
 make(const op_entry *entry, const op_call *call)
 {
     PyObject *argv[OP_SHORT];
+    if (entry->known_kernel != NULL)
+        return op_kernel_again(entry, call);
     int count = entry->view != NULL || entry->summed ? 1 : (int)entry->positional;
     for (int k = 0; k < count; k++) {
         argv[k] = op_held_value(entry, call, entry->slots[k].index);

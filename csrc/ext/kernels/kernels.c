@@ -28,10 +28,27 @@ typedef struct {
 
 /* --- arguments --- */
 
+static bool
+is_array(char letter)
+{
+    return strchr("xsomi", letter) != NULL;
+}
+
+/* Whether a kernel may read an array where it lies. */
+static bool
+is_ready(PyObject *object, int type, bool strided)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    return PyArray_CheckExact(object) && PyArray_TYPE(array) == type &&
+           (strided ? PyArray_ISBEHAVED_RO(array) : PyArray_ISCARRAY_RO(array));
+}
+
 /* The array that a kernel reads: a new reference, itself where it can be. */
 static PyArrayObject *
 readable(PyObject *object, int type, bool strided)
 {
+    if (is_ready(object, type, strided))
+        return (PyArrayObject *)Py_NewRef(object);
     int flags = NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST;
     if (!strided)
         flags |= NPY_ARRAY_C_CONTIGUOUS;
@@ -56,38 +73,43 @@ read_dtype(const ext_kernel *kernel, PyObject *object)
                     kernel->name, object);
 }
 
+/* The dtype of an array that stands where `letter` does. */
 static int
-read_argument(ext_argument *out, char letter, PyObject *object, bool wide)
+type_at(char letter, PyObject *object, bool wide)
 {
-    int type = wide ? NPY_DOUBLE : NPY_FLOAT;
-    switch (letter) {
-    case 'n':
-        out->number = PyFloat_AsDouble(object);
-        return PyErr_Occurred() ? -1 : 0;
-    case 'k':
-        out->integer = PyLong_AsLongLong(object);
-        return PyErr_Occurred() ? -1 : 0;
-    case 'o':
-        out->array = object == Py_None ? NULL : readable(object, type, false);
-        return object != Py_None && out->array == NULL ? -1 : 0;
-    case 'm':
-        if (PyArray_Check(object) && PyArray_ISBOOL((PyArrayObject *)object))
-            type = NPY_BOOL;
-        out->array = object == Py_None ? NULL : readable(object, type, true);
-        return object != Py_None && out->array == NULL ? -1 : 0;
-    case 'i':
-        out->array = readable(object, NPY_INT64, false);
-        return out->array == NULL ? -1 : 0;
-    default:
-        out->array = readable(object, type, letter == 's');
-        return out->array == NULL ? -1 : 0;
-    }
+    bool mask = letter == 'm' && PyArray_Check(object) &&
+                PyArray_ISBOOL((PyArrayObject *)object);
+    return letter == 'i' ? NPY_INT64 : mask ? NPY_BOOL : wide ? NPY_DOUBLE : NPY_FLOAT;
+}
+
+/* An array or None, where `letter` stands for an array. */
+static bool
+may_be_none(char letter)
+{
+    return letter == 'o' || letter == 'm';
 }
 
 static bool
-is_array(char letter)
+is_strided(char letter)
 {
-    return strchr("xsomi", letter) != NULL;
+    return letter == 's' || letter == 'm';
+}
+
+static int
+read_argument(ext_argument *out, char letter, PyObject *object, bool wide)
+{
+    if (!is_array(letter)) {
+        if (letter == 'n')
+            out->number = PyFloat_AsDouble(object);
+        else
+            out->integer = PyLong_AsLongLong(object);
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    out->array = NULL;
+    if (may_be_none(letter) && object == Py_None)
+        return 0;
+    out->array = readable(object, type_at(letter, object, wide), is_strided(letter));
+    return out->array == NULL ? -1 : 0;
 }
 
 static PyObject *
@@ -110,6 +132,61 @@ kernel_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *kwnam
         if (is_array(kernel->takes[k]))
             Py_XDECREF(given[k].array);
     return result;
+}
+
+/* --- a call that comes again --- */
+
+static void
+known_free(PyObject *capsule)
+{
+    PyMem_Free(PyCapsule_GetPointer(capsule, NULL));
+}
+
+/* -1, maybe with an exception: there is no such call. */
+static int
+know(ext_kernel_known *known, const ext_kernel *kernel, PyObject *const *args)
+{
+    int wide = read_dtype(kernel, args[0]);
+    *known = (ext_kernel_known){.kernel = kernel, .wide = wide > 0};
+    for (int k = 0; wide >= 0 && kernel->takes[k] != 0; k++) {
+        char letter = kernel->takes[k];
+        if (!is_array(letter)) {
+            if (read_argument(&known->given[k], letter, args[k], false) < 0)
+                return -1;
+        } else if (!may_be_none(letter) || args[k] != Py_None)
+            known->arrays[known->count++] = (ext_kernel_array_of){
+                k, type_at(letter, args[k], wide > 0), is_strided(letter)};
+    }
+    return wide < 0 ? -1 : 0;
+}
+
+PyObject *
+ext_kernel_know(PyObject *callable, PyObject *const *args, Py_ssize_t count)
+{
+    const ext_kernel *kernel = ((KernelObject *)callable)->kernel;
+    ext_kernel_known *known = PyMem_Malloc(sizeof *known);
+    bool good = known != NULL && (Py_ssize_t)strlen(kernel->takes) == count &&
+                know(known, kernel, args) == 0;
+    PyObject *capsule = good ? PyCapsule_New(known, NULL, known_free) : NULL;
+    if (capsule == NULL)
+        PyMem_Free(known);
+    return capsule;
+}
+
+PyObject *
+ext_kernel_again(const ext_kernel_known *known, PyObject *const *arrays)
+{
+    ext_argument given[EXT_KERNEL_ARGUMENTS];
+    memcpy(given, known->given, sizeof given);
+    for (int j = 0; j < known->count; j++) {
+        const ext_kernel_array_of *which = &known->arrays[j];
+        PyArrayObject *array = (PyArrayObject *)arrays[j];
+        if (!is_ready(arrays[j], which->type, which->strided) ||
+            PyArray_SIZE(array) > EXT_KERNEL_SMALL)
+            return NULL;
+        given[which->at].array = array;
+    }
+    return known->kernel->run(known->kernel, given, known->wide);
 }
 
 /* --- the type --- */

@@ -48,6 +48,30 @@ struct ext_kernel {
     int which; /* for run */
 };
 
+/* A call of a kernel that comes again with other small arrays: its numbers are read once. */
+typedef struct {
+    int at; /* the argument */
+    int type;
+    bool strided;
+} ext_kernel_array_of;
+
+typedef struct {
+    const ext_kernel *kernel;
+    bool wide;
+    int count;
+    ext_kernel_array_of arrays[EXT_KERNEL_ARGUMENTS];
+    ext_argument given[EXT_KERNEL_ARGUMENTS]; /* the numbers */
+} ext_kernel_known;
+
+enum { EXT_KERNEL_SMALL = 4096 /* elements: of more, what is around is not felt */ };
+
+/* What is known of a call of an ext_kernel_type, in a capsule without a name; NULL with an
+ * exception. */
+PyObject *ext_kernel_know(PyObject *callable, PyObject *const *args, Py_ssize_t count);
+/* What the kernel gives for its arrays; NULL, maybe with an exception: it is to be called,
+ * since they are large, or of another kind. The caller holds them. */
+PyObject *ext_kernel_again(const ext_kernel_known *known, PyObject *const *arrays);
+
 /* A new array of float32, or float64 where `wide`. */
 PyArrayObject *ext_kernel_array(int ndim, const npy_intp *shape, bool wide);
 /* The same with the shape of another one. */
