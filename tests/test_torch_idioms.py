@@ -45,6 +45,15 @@ def test_keepdims_is_another_name_of_keepdim(name):
     assert same(function(X, axis=1, keepdims=True), function(X, dim=1, keepdim=True))
 
 
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "logcumsumexp"])
+def test_a_dim_that_is_not_there_is_told_before_the_dtype(name):
+    function = getattr(torch, name)
+    with pytest.raises(IndexError, match="got 2"):
+        function(X.int(), 2)
+    with pytest.raises(NotImplementedError, match="'(Int|Long)'"):
+        function(X.int(), 1)
+
+
 def test_axis_of_lists_matrices_and_spectra():
     assert torch.cat([X, X], axis=1).shape == (2, 6)
     assert torch.stack([X, X], axis=1).shape == (2, 2, 3)

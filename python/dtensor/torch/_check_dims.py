@@ -22,7 +22,7 @@ def _middles(
         )
 
 
-@of("squeeze squeeze_ fftshift ifftshift narrow_copy logcumsumexp")
+@of("squeeze squeeze_ fftshift ifftshift narrow_copy")
 def _dims(name: str, input: Any, dim: Any = None, *args: Any, **options: Any) -> None:
     for each in dim if isinstance(dim, tuple | list) else (dim,):
         within(input, each)

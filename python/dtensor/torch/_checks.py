@@ -224,6 +224,7 @@ def _some(name: str, input: Any, dim: Any = None, *args: Any, **options: Any) ->
 def _floats(
     name: str, input: Any, dim: Any = None, dtype: Any = None, **options: Any
 ) -> None:
+    within(input, dim)
     if dtype is None and kind(input) in set("bui"):
         raise NotImplementedError(f"{name} not implemented for {legacy(input)!r}")
 
