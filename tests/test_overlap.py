@@ -164,8 +164,9 @@ def test_borders_cannot_be_taken_off_where_the_ends_have_none(n):
     def body():
         x = cut(np.arange(8.0) ** 2)
         for step in (lambda u: u[1:] - u[:-1], lambda u: u[2:] - u[:-2]):
-            with pytest.raises(ValueError, match='pass boundary="nearest"'):
+            with pytest.raises(ValueError, match='pass boundary="nearest"') as info:
                 map_overlap(step, x, {0: 1})
+            assert "return as many rows as come in" in str(info.value)
             with pytest.raises(ValueError, match='pass boundary="nearest"'):
                 map_overlap(lambda u, step=step: np.asarray(step(u)), x, {0: 1})
         y = map_overlap(lambda u: u[1:] - u[:-1], x, {0: (1, 0)}, "constant")

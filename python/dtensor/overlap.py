@@ -20,8 +20,9 @@ Depth = int | Mapping[int, int | tuple[int, int]]
 
 FEWER = (
     'as boundary="none" gives the parts at the ends of the array fewer rows than '
-    'others; for a function that takes borders off, pass boundary="nearest" or another '
-    "that gives all parts their borders"
+    "others. To keep the edges of the array as they are, return as many rows as come "
+    "in, and leave the first and the last of them alone: new = u.copy(); new[1:-1] = "
+    '...; or pass boundary="nearest", or another that gives all parts their borders'
 )
 
 
@@ -133,8 +134,9 @@ def map_overlap(
         whose borders are cut off; or, unless the boundary is "none", one that has no
         borders any more. With "none" the parts at the ends of the array have fewer
         rows than others, so that a function which takes borders off, such as
-        ``u[2:] - u[:-2]``, takes rows of the parts there. A function that raises on one
-        rank raises on all.
+        ``u[2:] - u[:-2]``, takes rows of the parts there. One that keeps the edges of
+        the array as they are returns a copy of all its rows in which the first and the
+        last ones are unchanged. A function that raises on one rank raises on all.
     x, depth, boundary, value
         As of `halo`. A dim of `x` that is cut and has no depth has no borders: name
         every dim along which the function looks at neighbours.
