@@ -9,7 +9,9 @@ import safetensors
 
 from dtensor import (
     Tensor,
+    init_device_mesh,
     nn,
+    tensor,
 )
 from dtensor.checkpoint import (
     FileSystemReader,
@@ -18,6 +20,8 @@ from dtensor.checkpoint import (
     read,
     save,
 )
+from dtensor.fsdp import fully_shard
+from dtensor.testing import run_ranks
 
 # --- what a state dict is -------------------------------------------------------------
 
@@ -82,6 +86,25 @@ def test_objects_are_refused_with_their_name(thing, tmp_path):
     with pytest.raises(TypeError, match="cannot be saved.*deep.thing"):
         save({"deep": {"thing": thing}}, checkpoint_id=tmp_path)
     assert os.listdir(tmp_path) == []
+
+
+def test_statistics_of_rows_of_ranks_are_refused_with_what_makes_them_the_same(
+    tmp_path,
+):
+    def go():
+        mesh = init_device_mesh("cpu", (2,))
+        rows = tensor(np.arange(12, dtype="f4").reshape(4, 3) * (1 + mesh.get_rank()))
+        model = nn.Sequential(nn.BatchNorm1d(3))
+        synced = nn.SyncBatchNorm.convert_sync_batchnorm(
+            nn.Sequential(nn.BatchNorm1d(3)), mesh
+        )
+        for each in (model, synced):
+            fully_shard(each, mesh=mesh)(rows)
+        with pytest.raises(ValueError, match="SyncBatchNorm.convert_sync_batchnorm"):
+            save(model.state_dict(), checkpoint_id=tmp_path)
+        save(synced.state_dict(), checkpoint_id=tmp_path)
+
+    run_ranks(2, go)
 
 
 def test_objects_with_state_give_it_and_take_it_back(tmp_path):

@@ -233,10 +233,20 @@ def _difference(name: str, kind: str, rank: int, parts: Sequence[Seen]) -> str:
 
 
 def _sentence(name: str, first: int, rank: int, what: str) -> str:
-    return (
+    text = (
         f"{name!r} is not the same on all ranks: ranks {first} and {rank} have "
-        f"different {what}. What is not a DTensor, or is on several meshes, must be "
-        "equal everywhere; save data that differ by rank under different names"
+        f"different {what}. "
+    )
+    if name.endswith(("running_mean", "running_var")):
+        return text + (
+            "Running statistics of BatchNorm are those of a rank's own rows. To have "
+            "the same ones on all ranks, convert the model before fully_shard or "
+            "replicate, with the mesh that these get: "
+            "model = nn.SyncBatchNorm.convert_sync_batchnorm(model, mesh)"
+        )
+    return text + (
+        "What is not a DTensor, or is on several meshes, must be equal everywhere; "
+        "save data that differ by rank under different names"
     )
 
 
