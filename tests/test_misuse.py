@@ -197,7 +197,7 @@ def test_what_cannot_be_saved_is_named_with_what_helps(tmp_path):
         whole = x.mean(0).redistribute(placements=[Replicate()])
         save({"a": {"mean": whole}}, checkpoint_id=tmp_path)
         model = fully_shard(net(), mesh=line())
-        keyed = r"\(key 'model.0.weight'\).* call x.full_tensor\(\) on all ranks"
+        keyed = r"\(key 'model.0.weight'\).* full_tensor\(\) of each DTensor on all"
         with pytest.raises(TypeError, match=keyed):
             torch.save({"n": [{"k": 1}], "model": model.state_dict()}, io.BytesIO())
 

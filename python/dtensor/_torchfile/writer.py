@@ -238,9 +238,10 @@ class _Writer:
             raise TypeError(
                 f"torch.save cannot save a DTensor{where}: its parts are on several "
                 "ranks. Use dtensor.checkpoint.save; or, for one file, call "
-                "x.full_tensor() on all ranks, or get_model_state_dict(model, "
-                "options=StateDictOptions(full_state_dict=True)), and save what it "
-                "returns on one"
+                "full_tensor() of each DTensor on all ranks, or "
+                "get_model_state_dict(model, options="
+                "StateDictOptions(full_state_dict=True)), and save what it returns on "
+                "one"
             )
         is_parameter = value._is_param
         if is_parameter:
