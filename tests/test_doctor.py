@@ -58,7 +58,8 @@ TROUBLES = {
     "only cost time": {"cores": (0, 1), "yields": True},
     "set OMP_NUM_THREADS=2 and OPENBLAS_NUM_THREADS=2": {"threads": 8},
     "--shm-size=64m": {"shm": 1 << 20},
-    "mpiexec --bind-to none": {"barrier": 8e-3},
+    "mpiexec --bind-to none": {"barrier": 8e-3, "cores": (0,), "yields": True},
+    "something else is using the processors; end it": {"barrier": 8e-3},
 }
 
 
@@ -74,6 +75,24 @@ def test_a_trouble_is_a_sentence_with_what_ends_it(fix):
 def test_ranks_that_are_bound_to_a_core_each_are_not_too_many():
     here = [dataclasses.replace(f, cores=(f.rank,)) for f in ranks()]
     assert troubles(here) == []
+
+
+def test_ranks_that_are_bound_are_told_of_a_slow_barrier_how_not_to_be():
+    here = [dataclasses.replace(f, cores=(f.rank,)) for f in ranks(barrier=8e-3)]
+    (sentence,) = troubles(here)
+    assert "mpiexec --bind-to none" in sentence
+
+
+def test_a_slow_barrier_of_several_machines_is_their_networks():
+    here = [
+        dataclasses.replace(f, host=f"node{f.rank % 2}") for f in ranks(barrier=8e-3)
+    ]
+    assert troubles(here) == []
+
+
+def test_a_launcher_is_reported_without_the_mpiexec_on_the_path():
+    assert "mpiexec" not in report(ranks())
+    assert "\nmpiexec" in report(ranks(1, launcher="", told=1))
 
 
 def test_each_machine_is_looked_at():

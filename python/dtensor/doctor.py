@@ -68,8 +68,7 @@ class Facts:
     mpi4py_mpi: str
     """The MPI library that mpi4py runs with."""
     mpiexec: str
-    """The version text of the mpiexec on the PATH; "" if there is none, or if an
-    mpiexec started this process."""
+    """The version text of the mpiexec on the PATH; "" if none, or under a launcher."""
     launcher: str
     """The launcher that started the ranks, from the environment; "" if none did."""
     told: int
@@ -274,11 +273,12 @@ def _host_troubles(host: str, here: Sequence[Facts]) -> Iterator[str]:
             f"milliseconds: {_YIELD.get(vendor(first.mpi), '')}start at most {cores} "
             "ranks."
         )
-    elif first.barrier > SLOW and len({facts.host for facts in here}) == 1:
+    elif first.barrier > SLOW and count == first.ranks:
+        free = cores > 1 and len({f.cores for f in here}) == 1  # bound to none of them
+        bound = ", or ranks are bound to the same ones; try mpiexec --bind-to none"
         yield (
             f"a barrier takes {first.barrier * 1e3:.1f} ms: something else is using "
-            "the processors, or ranks are bound to the same ones; try "
-            "mpiexec --bind-to none."
+            f"the processors{'; end it, or wait' if free else bound}."
         )
     most, each = max(facts.threads for facts in here), max(1, cores // count)
     if count > 1 and most * count > cores:
@@ -330,7 +330,7 @@ def report(ranks: Sequence[Facts]) -> str:
         **first.versions,
         "MPI": first.mpi,
         "launcher": first.launcher or "none",
-        "mpiexec": first.mpiexec or ("not looked for" if first.launcher else "none"),
+        "mpiexec": first.mpiexec or ("" if first.launcher else "none"),
         "ranks": ", ".join(f"{count} on {host}" for host, count in hosts.items()),
         "processors": f"{cores} for the ranks of {first.host}{multiply}",
         "BLAS": f"{first.blas}, {first.threads} threads per rank",
