@@ -9,6 +9,7 @@ from meshes import line
 import dtensor.torch as torch
 from dtensor import Shard, distribute_tensor
 from dtensor.torch.autograd import graph
+from dtensor.torch.nn import functional as F
 from dtensor.torch.utils.checkpoint import checkpoint
 
 A = np.arange(1.0, 4.0)
@@ -16,6 +17,20 @@ A = np.arange(1.0, 4.0)
 
 def leaf(x=A):
     return torch.tensor(x, requires_grad=True)
+
+
+# --- names of nodes -------------------------------------------------------------------
+
+
+def test_nodes_have_the_names_of_public_functions():
+    x = torch.tensor([A, A], requires_grad=True)
+    for y, name in [
+        (F.cross_entropy(x, torch.tensor([2, 0])), "nll_loss"),
+        (F.mse_loss(x, x.detach()), "loss"),
+        (F.log_softmax(x, 1), "log_softmax"),
+    ]:
+        assert y.grad_fn.name() == f"{name}Backward"
+        assert repr(y.grad_fn) == f"<{name}Backward>"
 
 
 # --- saved tensors --------------------------------------------------------------------

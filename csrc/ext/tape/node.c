@@ -234,16 +234,36 @@ node_next(PyObject *object, void *Py_UNUSED(closure))
     return next;
 }
 
+/* What nodes of operators that nobody calls by name are called. */
+static const char *const known_as[][2] = {
+    {"class_loss", "nll_loss"},
+    {"log_softmax_given", "log_softmax"},
+    {"number_loss", "loss"},
+    {"softmax_given", "softmax"},
+};
+
+static PyObject *
+node_text(PyObject *self, const char *format)
+{
+    PyObject *name = Py_NewRef(((NodeObject *)self)->name);
+    for (size_t k = 0; name != NULL && k < sizeof known_as / sizeof *known_as; k++)
+        if (PyUnicode_CompareWithASCIIString(name, known_as[k][0]) == 0)
+            Py_SETREF(name, PyUnicode_FromString(known_as[k][1]));
+    PyObject *text = name == NULL ? NULL : PyUnicode_FromFormat(format, name);
+    Py_XDECREF(name);
+    return text;
+}
+
 static PyObject *
 node_name(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    return PyUnicode_FromFormat("%UBackward", ((NodeObject *)self)->name);
+    return node_text(self, "%UBackward");
 }
 
 static PyObject *
 node_repr(PyObject *self)
 {
-    return PyUnicode_FromFormat("<%UBackward>", ((NodeObject *)self)->name);
+    return node_text(self, "<%UBackward>");
 }
 
 static PyGetSetDef node_attributes[] = {
