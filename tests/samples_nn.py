@@ -52,6 +52,7 @@ ACTIVATIONS = [
     (dtensor.elu, lambda x: np.where(x > 0, x, np.expm1(x))),
     (dtensor.celu, lambda x: np.where(x > 0, x, np.expm1(x))),
     (dtensor.erf, np.vectorize(math.erf, otypes="d")),
+    (dtensor.erfc, np.vectorize(math.erfc, otypes="d")),
     (dtensor.softsign, lambda x: x / (1 + np.abs(x))),
     (dtensor.tanhshrink, lambda x: x - np.tanh(x)),
 ]

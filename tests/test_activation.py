@@ -37,6 +37,7 @@ ALL = [
     (activation.softsign, ()),
     (activation.tanhshrink, ()),
     (activation.erf, ()),
+    (activation.erfc, ()),
     (lambda x: activation.erfinv(x / 8), ()),
 ]
 IDS = [f"{f.__name__}{more}" for f, more in ALL]

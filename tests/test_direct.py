@@ -39,7 +39,7 @@ DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "uint8", "bool"]
 # Arguments after the first one, by kind of function; words stand for tensors.
 CALLS = {
     "add sub subtract div divide true_divide": [(x,) for x in TWO],
-    "sigmoid rsqrt square tanh erf sign sgn selu": [()],
+    "sigmoid rsqrt square tanh erf erfc sign sgn selu": [()],
     "pow": [(x,) for x in (*TWO, 2, 0.5, -1, -1.0, -2, 0, 1.0, 4, 1j)],
     "clamp clip": [
         *((x, y) for x in ("zero", 1, 0.5, None, True) for y in ("b", 2, 2.5, None)),

@@ -65,7 +65,6 @@ def is_singular(array):
 # Patterns of calls that differ, of which tensors, and why.
 KNOWN = {
     "values": [
-        (r"cl(amp|ip)\((2, )?-1", "uint8", "a limit is -1, not 255"),
         (r"-[12].* [<>]|[<>]=? -[12]", "uint8", "so it is in comparisons"),
         (r"\b[lg][te]\((x, )?-[12]", "uint8", "and in these"),
         (r"put_in.* -[12].*\)$", "uint8", "a negative number is refused"),

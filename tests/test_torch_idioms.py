@@ -45,6 +45,54 @@ def test_keepdims_is_another_name_of_keepdim(name):
     assert same(function(X, axis=1, keepdims=True), function(X, dim=1, keepdim=True))
 
 
+@pytest.mark.parametrize("limit", [-256, 300])
+def test_limits_of_integers_are_numbers_of_their_dtype(limit):
+    x = torch.arange(5, dtype=torch.uint8)
+    assert x.clamp(min=-1).tolist() == [255] * 5
+    assert x.clamp(1, 3).tolist() == [1, 1, 2, 3, 3]
+    assert x.clamp(max=2.5).tolist() == [0, 1, 2, 2.5, 2.5]
+    for options in ({"min": limit}, {"max": limit}):
+        with pytest.raises(RuntimeError, match="type uint8_t without overflow"):
+            x.clamp(**options)
+
+
+def test_integers_without_a_dtype_are_int64():
+    assert torch.tensor([-(2**63), 2**63 - 1]).dtype == torch.int64
+    for data in ([2**63], [[1], [2**64]], -(2**63) - 1):
+        for make in (torch.tensor, torch.as_tensor, torch.asarray):
+            with pytest.raises(ValueError, match="Overflow when unpacking"):
+                make(data)
+    assert torch.tensor(np.array([2**63])).dtype == torch.uint64
+    assert torch.tensor([2**63], dtype=torch.uint64).item() == 2**63
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint8])
+@pytest.mark.parametrize("shape", [(0,), (0, 2), (2, 0, 1)])
+def test_nothing_may_be_divided_by_zero(dtype, shape):
+    x = torch.zeros(shape, dtype=dtype)
+    found = [x // 0, x % 0, x.fmod(0), x.floor_divide_(0)]
+    found += [torch.div(x, 0, rounding_mode=mode) for mode in ("floor", "trunc")]
+    assert all(y.shape == shape and y.dtype == dtype for y in found)
+    for mode in ("floor", "trunc"):
+        with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+            torch.div(torch.ones(3, dtype=dtype), 0, rounding_mode=mode)
+
+
+def test_truncated_quotients_of_integers_by_numbers_that_they_cannot_hold():
+    x = torch.arange(5, dtype=torch.uint8)
+    assert torch.div(x, -1, rounding_mode="trunc").tolist() == [0] * 5
+    x = torch.tensor([-7, 7, -128], dtype=torch.int8)
+    assert torch.div(x, 2, rounding_mode="trunc").tolist() == [-3, 3, -64]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_erfc_has_its_digits_where_it_is_small(dtype):
+    x = torch.tensor([-2.0, 0, 0.5, 3, 9], dtype=dtype)
+    wanted = torch.tensor([math.erfc(each) for each in x.tolist()], dtype=dtype)
+    assert torch.allclose(torch.erfc(x), wanted, rtol=4 * torch.finfo(dtype).eps)
+    assert torch.erfc(torch.tensor([math.inf, -math.inf])).tolist() == [0, 2]
+
+
 @pytest.mark.parametrize("name", ["softmax", "log_softmax", "logcumsumexp"])
 def test_a_dim_that_is_not_there_is_told_before_the_dtype(name):
     function = getattr(torch, name)

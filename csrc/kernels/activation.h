@@ -28,7 +28,8 @@
  *     softsign     x / (1 + |x|)
  *     tanhshrink   x - tanh x
  *     erf          2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x
- *     erfinv       the inverse of that; NaN beyond -1 and 1 */
+ *     erfc         1 - erf(x), and what is left of that where it is small
+ *     erfinv       the inverse of erf; NaN beyond -1 and 1 */
 #define DT_ACTIVATIONS(X)                                                              \
     X(relu, 0)                                                                         \
     X(hardtanh, 2)                                                                     \
@@ -50,6 +51,7 @@
     X(softsign, 0)                                                                     \
     X(tanhshrink, 0)                                                                   \
     X(erf, 0)                                                                          \
+    X(erfc, 0)                                                                         \
     X(erfinv, 0)
 
 typedef enum {

@@ -194,7 +194,8 @@ ACTIVATION(hardshrink, v_select(v_abs(x) <= P0, ZERO, x),
 ACTIVATION(softshrink, x - clip(x, -P0, P0), v_select(v_abs(x) > P0, g, ZERO))
 ACTIVATION(softsign, x / (1 + v_abs(x)), g / ((1 + v_abs(x)) * (1 + v_abs(x))))
 ACTIVATION(tanhshrink, x - v_tanh(x), g * (v_tanh(x) * v_tanh(x)))
-ACTIVATION(erf, v_erf(x), g * ((REAL)M_2_SQRTPI * v_exp(-x * x)))
+ACTIVATION(erf, v_erf(x), g * ((REAL)M_2_SQRTPI * v_bell(x)))
+ACTIVATION(erfc, v_erfc(x), g * (-(REAL)M_2_SQRTPI * v_bell(x)))
 ACTIVATION(erfinv, inverse_erf(x), g * (v_exp(x * x) / (REAL)M_2_SQRTPI))
 /* clang-format on */
 

@@ -7415,8 +7415,27 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> Self: ...
-    def erfc(input) -> TorchTensor: ...
-    def erfc_(self) -> Self: ...
+    def erfc(
+        input,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def erfc_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
     def erfinv(input) -> TorchTensor: ...
     def erfinv_(self) -> Self: ...
     def exp(
@@ -10945,8 +10964,27 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> Self: ...
-    def erfc(input) -> TorchDTensor: ...
-    def erfc_(self) -> Self: ...
+    def erfc(
+        input,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def erfc_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
     def erfinv(input) -> TorchDTensor: ...
     def erfinv_(self) -> Self: ...
     def exp(

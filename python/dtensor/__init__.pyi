@@ -224,6 +224,7 @@ __all__ = [
     "enable_grad",
     "equal",
     "erf",
+    "erfc",
     "erfinv",
     "exp",
     "exp2",

@@ -7,7 +7,19 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { EXP, EXPM1, TANH, SIGMOID, LOG, LOG1P, ERF, NORMAL, FUNCTIONS, COUNT = 4099 };
+enum {
+    EXP,
+    EXPM1,
+    TANH,
+    SIGMOID,
+    LOG,
+    LOG1P,
+    ERF,
+    ERFC,
+    NORMAL,
+    FUNCTIONS,
+    COUNT = 4099
+};
 
 typedef struct {
     void (*apply[FUNCTIONS])(void *out, const void *x, int64_t count);
@@ -31,7 +43,7 @@ normall(long double x)
 }
 
 /* Where a function is looked at in float32 and in float64 (without results that are
- * subnormal, but of exp; without the far tail of normal), and the error that it may
+ * subnormal, but of exp; without the far tails of erfc and normal), and the error that it may
  * have in units of the last place. */
 static const struct {
     const char *name;
@@ -45,6 +57,7 @@ static const struct {
     [LOG] = {"log", logl, 0, 1e30, 0, 1e300, 1},
     [LOG1P] = {"log1p", log1pl, 0, 1, 0, 1, 1.5},
     [ERF] = {"erf", erfl, -6, 6, -8, 8, 3},
+    [ERFC] = {"erfc", erfcl, -6, 3.5, -6, 3.5, 20},
     [NORMAL] = {"normal", normall, -5, 12, -5, 12, 20},
 };
 
@@ -125,6 +138,7 @@ functions_know_infinities_and_nan(void)
         [LOG] = {NAN, INFINITY, NAN, -INFINITY, -INFINITY},
         [LOG1P] = {NAN, 1, NAN, 0},
         [ERF] = {-1, 1, NAN, 0},
+        [ERFC] = {2, 0, NAN, 1, 1},
         [NORMAL] = {0, 1, NAN, 0.5f, 0.5f},
     };
     double wide[5], wide_out[5];

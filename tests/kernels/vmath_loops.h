@@ -18,9 +18,10 @@ APPLY(sigmoid, v_sigmoid(x))
 APPLY(log, v_log(x))
 APPLY(log1p, v_log1p(x))
 APPLY(erf, v_erf(x))
+APPLY(erfc, v_erfc(x))
 APPLY(normal, v_normal(&e, x))
 
-static const loops K(TABLE) = {
-    {K(exp), K(expm1), K(tanh), K(sigmoid), K(log), K(log1p), K(erf), K(normal)}};
+static const loops K(TABLE) = {{K(exp), K(expm1), K(tanh), K(sigmoid), K(log), K(log1p),
+                                K(erf), K(erfc), K(normal)}};
 
 #undef APPLY

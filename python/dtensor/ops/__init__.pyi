@@ -148,6 +148,7 @@ __all__ = [
     "empty_like",
     "equal",
     "erf",
+    "erfc",
     "erfinv",
     "exp",
     "exp2",
@@ -2817,6 +2818,10 @@ def equal(
 def erf(x: _T) -> _T: ...
 @overload
 def erf(x: _Plain) -> _C.Tensor: ...
+@overload
+def erfc(x: _T) -> _T: ...
+@overload
+def erfc(x: _Plain) -> _C.Tensor: ...
 @overload
 def erfinv(x: _T) -> _T: ...
 @overload

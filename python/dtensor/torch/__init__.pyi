@@ -1481,8 +1481,28 @@ def erf_(
     subok: builtins.bool = True,
     signature: builtins.object = None,
 ) -> _T: ...
-def erfc(input: _T) -> _T: ...
-def erfc_(input: _T) -> _T: ...
+def erfc(
+    input: _T,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def erfc_(
+    input: _T,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def erfinv(input: _T) -> _T: ...
 def exp(
     x: _T,

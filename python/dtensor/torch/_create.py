@@ -15,7 +15,7 @@ from dtensor import _C, ops
 from dtensor._core import device as _device
 from dtensor.ops.random import arrays as _random
 from dtensor.random import Generator, default_generator
-from dtensor.torch._numbers import fitted, listed, of_list
+from dtensor.torch._numbers import fitted, made_of
 from dtensor.torch._promotion import bare
 from dtensor.torch._rows import in_rows
 from dtensor.torch._steps import spaced, spaced_floats
@@ -81,7 +81,7 @@ def tensor(
     pin_memory : bool
         Ignored.
     """
-    return _on(_C.tensor(*of_list(listed(data), dtype)), device, requires_grad)
+    return _on(made_of(_C.tensor, data, dtype), device, requires_grad)
 
 
 def as_tensor(
@@ -90,7 +90,7 @@ def as_tensor(
     """Return a tensor that shares the memory of data if possible: see `tensor`."""
     if isinstance(data, _C.Tensor) and dtype is None and device is None:
         return data.as_torch()
-    return _on(_C.as_tensor(*of_list(listed(data), dtype)), device)
+    return _on(made_of(_C.as_tensor, data, dtype), device)
 
 
 def asarray(
@@ -103,7 +103,7 @@ def asarray(
 ) -> _C.Tensor:
     """Return a tensor of an object, with a copy or without: see `tensor`."""
     make = _C.tensor if copy else _C.as_tensor
-    return _on(make(*of_list(obj, dtype)), device, requires_grad)
+    return _on(made_of(make, obj, dtype), device, requires_grad)
 
 
 def from_numpy(ndarray: npt.NDArray[Any]) -> _C.Tensor:

@@ -1,7 +1,7 @@
 """Numbers and lists of them in a dtype, as PyTorch converts them."""
 
 from collections import UserList, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from dtensor._core.nested import leaves
 from dtensor.torch._promotion import of_number, promote
 from dtensor.torch._types import numpy_dtype
 
-__all__ = ["fitted", "listed", "of_list"]
+__all__ = ["fitted", "made_of"]
 
 
 def _holds_arrays(data: Sequence[Any]) -> bool:
@@ -53,6 +53,33 @@ def of_list(data: Any, dtype: Any) -> tuple[Any, Any]:
             _check_range(data.min().item(), to)
             _check_range(data.max().item(), to)
     return data, to
+
+
+def _check_integers(data: Any) -> None:
+    """Raise PyTorch's error if data is of Python's integers."""
+    given = leaves(data) if isinstance(data, list | tuple | int) else [None]
+    if set(map(type, given)) <= {int, bool}:
+        raise ValueError("Overflow when unpacking long long") from None
+
+
+def made_of(make: Callable[..., Any], data: Any, dtype: Any) -> Any:
+    """Return a new tensor of data; see `of_list`.
+
+    Raises
+    ------
+    ValueError
+        If there is no dtype, and an integer is not in int64.
+    """
+    data, to = of_list(listed(data), dtype)
+    try:
+        made = make(data, to)
+    except TypeError:
+        if to is None:
+            _check_integers(data)
+        raise
+    if to is None and made.dtype == np.uint64:
+        _check_integers(data)
+    return made
 
 
 def _check_range(number: float, to: np.dtype[Any], name: str = "{}") -> None:

@@ -46,6 +46,7 @@ def _of_reals(names: str, base: Any) -> None:
 
 _of_reals("tanh", _pointwise.FUNCTIONS["tanh"])
 _of_reals("erf", ops.erf)
+_of_reals("erfc", ops.erfc)
 _of_reals("sign sgn", ops.sign)
 
 
@@ -83,6 +84,9 @@ def _limits(input: Any, min: Any, max: Any) -> Maybe:
     limits = [x for x in (min, max) if x is not MISSING and x is not None]
     known = all(isinstance(x, Operand) for x in limits)
     if not limits or not known or not _keeps_dtype(input, *limits):
+        return None
+    narrow = input.dtype.kind in "iu" and input.dtype != np.int64
+    if narrow and any(x.number is not None for x in limits):  # its value matters
         return None
     return clip_row(input, min, max) if input.dtype.kind in "fiu" else None
 

@@ -21,6 +21,7 @@ from dtensor.torch._cast import (
     number_as,
     rounded_once,
 )
+from dtensor.torch._numbers import fitted
 from dtensor.torch._powers import by_number, is_plain
 from dtensor.torch._promotion import bare, dtype_for, promoted
 from dtensor.torch._types import torch_dtype
@@ -161,6 +162,10 @@ def div(
     if rounding_mode == "floor":
         return FUNCTIONS["floor_divide"](input, other, **options)
     input, other = cast_alike(input, other)
+    kinds = {x.dtype.kind for x in (input, other) if hasattr(x, "dtype")}
+    if rounding_mode == "trunc" and kinds <= set("iu"):
+        rest = FUNCTIONS["fmod"](input, other)
+        return FUNCTIONS["floor_divide"](sub(input, rest), other, **options)
     return rounded_once(
         lambda x, y: ops.div(x, y, rounding_mode=rounding_mode, **options), input, other
     )
@@ -284,6 +289,8 @@ def clamp(input: Any, min: Any = None, max: Any = None, **options: Any) -> Any:
         raise RuntimeError(f"clamp is not supported for {input.dtype}")
     if input.dtype.kind == "V":  # with whom Python's numbers would be float32
         min, max = (x if x is None else cast(x, input.dtype) for x in (min, max))
+    elif input.dtype.kind in "iu":  # numbers are converted, also those it never reaches
+        min, max = (fitted(x, input.dtype) for x in (min, max))
     return ops.clamp(input, min, max, **options)
 
 
@@ -340,10 +347,7 @@ sigmoid = _of_floats(ops.sigmoid, "Return ``1 / (1 + exp(-input))``.")
 rsqrt = _of_floats(ops.rsqrt, "Return 1 divided by the square root.")
 erf = _of_floats(ops.erf, "Return the error function.")
 
-
-def erfc(input: Any) -> Any:
-    """Return ``1 - erf(input)``."""
-    return 1 - erf(input)
+erfc = _of_floats(ops.erfc, "Return ``1 - erf(input)``.")
 
 
 def logit(input: Any, eps: float | None = None) -> Any:

@@ -205,7 +205,8 @@ def promoted(base: Any, function: np.ufunc, floats: bool = False) -> Any:
         inexact = any(_is_float(x) for x in xs)
         by_number = function is np.power and xs[1].dtype is None
         if function in OF_INTEGERS and not inexact and not by_number:
-            kernel = OF_INTEGERS[function]
+            nothing = any(0 in x.shape for x in xs if x.dtype is not None)
+            kernel = _quiet(function) if nothing else OF_INTEGERS[function]
         if any(x.dtype is None and x.number is int for x in xs):
             kernel = _going_round(kernel, dtype_for(xs))
         return found if kernel is function else (found[0], call(kernel, *xs, **options))
@@ -263,6 +264,17 @@ def _refusing_zero(function: np.ufunc) -> Callable[..., Any]:
                 return function(*xs, **options)
         except FloatingPointError:
             raise RuntimeError("ZeroDivisionError") from None
+
+    return divided
+
+
+@functools.cache
+def _quiet(function: np.ufunc) -> Callable[..., Any]:
+    """Return the kernel for no elements, of which NumPy may say that 0 divides them."""
+
+    def divided(*xs: Any, **options: Any) -> Any:
+        with np.errstate(divide="ignore"):
+            return function(*xs, **options)
 
     return divided
 

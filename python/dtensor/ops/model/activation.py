@@ -23,6 +23,7 @@ __all__ = [
     "celu",
     "elu",
     "erf",
+    "erfc",
     "erfinv",
     "gelu",
     "glu",
@@ -289,6 +290,12 @@ def erf(x: Operand) -> _Form:
     """Return the error function: twice the probability that a normal number of variance
     1/2 is between 0 and `x`."""
     return _Form("erf", grows=True)
+
+
+@_activation
+def erfc(x: Operand) -> _Form:
+    """Return ``1 - erf(x)``, to the last digits also where that is small."""
+    return _Form("erfc")
 
 
 @operator

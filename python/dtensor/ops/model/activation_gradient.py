@@ -92,6 +92,7 @@ CURVES: dict[str, Callable[..., Any]] = {
     "tanhshrink": _tanhshrink,
     "erfinv": lambda y: np.exp(y * y) * y * np.sqrt(np.pi),
     "erf": lambda x: np.exp(-x * x) * x * (-4 / np.sqrt(np.pi)),
+    "erfc": lambda x: np.exp(-x * x) * x * (4 / np.sqrt(np.pi)),
 }
 
 

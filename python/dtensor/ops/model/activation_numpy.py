@@ -136,6 +136,10 @@ FORMULAS: dict[str, Formula] = {
         lambda x: 1 - 2 * _normal(-math.sqrt(2) * x),
         lambda x: 2 / math.sqrt(math.pi) * np.exp(-x * x),
     ),
+    "erfc": Formula(
+        lambda x: 2 * _normal(-math.sqrt(2) * x),
+        lambda x: -2 / math.sqrt(math.pi) * np.exp(-x * x),
+    ),
     "erfinv": Formula(
         _erfinv, lambda y: math.sqrt(math.pi) / 2 * np.exp(y * y), of_result=True
     ),
