@@ -2,26 +2,37 @@
 #include "ext/dispatch/loop.h"
 #include "ext/kernels/kernels.h"
 
+/* What the kernel gets there: a new reference, or NULL. */
+static PyObject *
+value_at(const op_entry *entry, const op_call *call, int argument)
+{
+    const op_slot *slot = &entry->slots[argument];
+    return Py_XNewRef(slot->kind == SLOT_OPERAND
+                          ? op_held_value(entry, call, slot->index)
+                          : slot->value);
+}
+
 PyObject *
 op_kernel_again(const op_entry *entry, const op_call *call)
 {
     const ext_kernel_known *known = entry->known_kernel;
-    PyObject *arrays[EXT_KERNEL_ARGUMENTS];
-    for (int j = 0; j < known->count; j++) {
-        const op_slot *slot = &entry->slots[known->arrays[j].at];
-        arrays[j] = slot->kind == SLOT_OPERAND ? op_held_value(entry, call, slot->index)
-                                               : slot->value;
-        if (arrays[j] == NULL)
-            return NULL;
+    PyObject *arrays[EXT_KERNEL_ARGUMENTS], *made = NULL;
+    int held = 0; /* a tensor may be given another array while the GIL is away */
+    while (held < known->count &&
+           (arrays[held] = value_at(entry, call, known->arrays[held].at)) != NULL)
+        held++;
+    if (held == known->count) {
+        bool before = ext_computing;
+        ext_computing = before || entry->pooled;
+        made = ext_kernel_again(known, arrays);
+        ext_computing = before;
+        if (made == NULL)
+            PyErr_Clear();
+        else if (!PyArray_CheckExact(made))
+            Py_CLEAR(made);
     }
-    bool before = ext_computing;
-    ext_computing = before || entry->pooled;
-    PyObject *made = ext_kernel_again(known, arrays); /* which keeps the GIL */
-    ext_computing = before;
-    if (made == NULL)
-        PyErr_Clear();
-    else if (!PyArray_CheckExact(made))
-        Py_CLEAR(made);
+    while (held > 0)
+        Py_DECREF(arrays[--held]);
     return made;
 }
 
