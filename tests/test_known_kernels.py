@@ -1,11 +1,14 @@
 """C kernels that are called again with other small arrays: the same bits, dtypes,
 order in memory and gradients as where their arguments are read anew."""
 
+import warnings
+
 import numpy as np
 import pytest
 from meshes import line
 from test_shortcuts import both, shortcuts
 
+import dtensor
 import dtensor.torch as torch
 from dtensor import _C, Replicate, Shard
 from dtensor.testing import run_ranks
@@ -92,6 +95,38 @@ def test_a_known_call_reads_the_arrays_of_now(name):
                                 )
                                 assert found.numpy().dtype == wanted.dtype
                                 assert np.array_equal(found.numpy(), wanted)
+
+    run_ranks(1, body)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_what_one_dialect_has_called_has_the_order_of_the_other(dim):
+    def body():
+        x = distribute_tensor(
+            torch.from_numpy(values((3, 4, 3), "f")), line(), [Shard(dim)]
+        )
+        with shortcuts(False):
+            wanted = F.relu(x).to_local().stride()
+        for _ in range(3):
+            dtensor.relu(x.as_numpy())
+        assert F.relu(x).to_local().stride() == wanted
+
+    run_ranks(3, body)
+
+
+def test_an_array_that_has_got_another_shape_is_noticed():
+    def body():
+        x = dtensor.distribute_tensor(values((4, 6), "f"), line(), [Replicate()])
+        for _ in range(3):
+            dtensor.gelu(x)
+        array = x.to_local().numpy()
+        while isinstance(array.base, np.ndarray):
+            array = array.base
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            array.shape = 6, 4
+        with pytest.raises(SystemError, match="promises"):
+            dtensor.gelu(x)
 
     run_ranks(1, body)
 

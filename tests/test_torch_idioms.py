@@ -54,11 +54,13 @@ def test_limits_of_integers_are_numbers_of_their_dtype(limit):
     for options in ({"min": limit}, {"max": limit}):
         with pytest.raises(RuntimeError, match="type uint8_t without overflow"):
             x.clamp(**options)
+    with pytest.raises(RuntimeError, match="type int64_t without overflow"):
+        x.long().clamp(max=2**63)
 
 
 def test_integers_without_a_dtype_are_int64():
     assert torch.tensor([-(2**63), 2**63 - 1]).dtype == torch.int64
-    for data in ([2**63], [[1], [2**64]], -(2**63) - 1):
+    for data in ([2**63], [[1], [2**64]], -(2**63) - 1, [1, 2**63], [2**63, -1]):
         for make in (torch.tensor, torch.as_tensor, torch.asarray):
             with pytest.raises(ValueError, match="Overflow when unpacking"):
                 make(data)

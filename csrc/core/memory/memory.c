@@ -414,6 +414,12 @@ dt_memory_watched(void)
     return most;
 }
 
+bool
+dt_memory_observed(void)
+{
+    return watch != NULL || calls_to_failure > 0;
+}
+
 long
 dt_memory_fail_at(long k)
 {

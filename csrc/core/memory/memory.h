@@ -52,6 +52,10 @@ bool dt_memory_use(const dt_range_source *source);
 bool dt_memory_watch(void);
 size_t dt_memory_watched(void);
 
+/* Whether this thread's memory is counted, or a call of dt_memory_take is to fail: then all
+ * of its arrays are to come from here. */
+bool dt_memory_observed(void);
+
 /* For tests: from now on the k-th call of dt_memory_take (k = 1 is the next) in this
  * thread returns NULL once; 0 switches it off. Returns how many calls were left. */
 long dt_memory_fail_at(long k);

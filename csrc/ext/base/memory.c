@@ -80,7 +80,8 @@ ext_array(int ndim, const int64_t *shape, dt_dtype dtype)
     PyArray_Descr *descr = ext_descr(dtype);
     if (descr == NULL)
         return NULL;
-    if (bytes < SMALL)
+    /* NumPy's arrays without elements have strides of 0. */
+    if (0 < bytes && bytes < SMALL && !dt_memory_observed())
         return PyArray_NewFromDescr(&PyArray_Type, descr, ndim, lengths, NULL, NULL, 0,
                                     NULL);
     BlockObject *owner = take_block(bytes);

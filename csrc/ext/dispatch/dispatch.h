@@ -127,6 +127,18 @@ typedef struct {
 int op_move_operands(op_moved *moved, const op_entry *entry, const op_call *call);
 void op_moved_clear(op_moved *moved, const op_entry *entry);
 
+/* Whether an array is the part of a result that the rule promises. */
+static inline bool
+op_fits(const op_result *result, PyArrayObject *array)
+{
+    if (PyArray_NDIM(array) != result->ndim)
+        return false;
+    for (int d = 0; d < result->ndim; d++)
+        if (PyArray_DIM(array, d) != result->shape[d])
+            return false;
+    return ext_dtype_is(PyArray_DESCR(array), result->layout->layout->dtype);
+}
+
 /* --- short.c, loop_shared.c: a result without its kernel --- */
 
 extern bool op_shortcuts;           /* false: kernels are always called */
@@ -156,7 +168,7 @@ PyObject *op_kernel_again(const op_entry *entry, const op_call *call);
 void op_view_keep(op_entry *entry, PyObject *const *argv, PyObject *result);
 void op_loop_keep(op_entry *entry, PyObject *const *argv);
 void op_sum_keep(op_entry *entry, PyObject *const *argv);
-void op_kernel_keep(op_entry *entry, PyObject *const *argv, bool torch);
+void op_kernel_keep(op_entry *entry, PyObject *const *argv);
 bool op_is_product(const op_entry *entry);
 void op_product_keep(op_entry *entry, PyObject *const *argv);
 

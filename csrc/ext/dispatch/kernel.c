@@ -28,7 +28,8 @@ op_kernel_again(const op_entry *entry, const op_call *call)
         ext_computing = before;
         if (made == NULL)
             PyErr_Clear();
-        else if (!PyArray_CheckExact(made))
+        else if (!PyArray_CheckExact(made) ||
+                 (!entry->solo && !op_fits(entry->results, (PyArrayObject *)made)))
             Py_CLEAR(made);
     }
     while (held > 0)
@@ -36,13 +37,14 @@ op_kernel_again(const op_entry *entry, const op_call *call)
     return made;
 }
 
-/* Whether a kernel of ours gives the result of an entry, and its numbers are constants. */
+/* Whether a kernel of ours gives the result of an entry, in the order of both dialects. */
 static bool
 is_kernel(const op_entry *entry)
 {
     return Py_TYPE(entry->kernel) == &ext_kernel_type && entry->kwnames == NULL &&
            entry->result_count == 1 && entry->slot_count == entry->positional &&
-           entry->positional <= EXT_KERNEL_ARGUMENTS;
+           entry->positional <= EXT_KERNEL_ARGUMENTS &&
+           (entry->solo || !entry->results[0].short_part);
 }
 
 /* Whether the numbers of a call are constants, and its arrays no lists. */
@@ -60,10 +62,9 @@ is_fixed(const op_entry *entry, const ext_kernel_known *known)
 }
 
 void
-op_kernel_keep(op_entry *entry, PyObject *const *argv, bool torch)
+op_kernel_keep(op_entry *entry, PyObject *const *argv)
 {
-    if (entry->runs > OP_LOOP_ATTEMPTS || !is_kernel(entry) ||
-        (torch && !entry->solo && entry->results[0].short_part) || entry->runs++ == 0)
+    if (entry->runs > OP_LOOP_ATTEMPTS || !is_kernel(entry) || entry->runs++ == 0)
         return; /* it may be the only call */
     entry->runs = OP_LOOP_ATTEMPTS + 1;
     entry->loop_owner = ext_kernel_know(entry->kernel, argv, entry->positional);

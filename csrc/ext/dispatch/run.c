@@ -16,17 +16,6 @@ as_array(PyObject *result)
     return array;
 }
 
-static bool
-fits(const op_result *result, PyArrayObject *array)
-{
-    if (PyArray_NDIM(array) != result->ndim)
-        return false;
-    for (int d = 0; d < result->ndim; d++)
-        if (PyArray_DIM(array, d) != result->shape[d])
-            return false;
-    return ext_dtype_is(PyArray_DESCR(array), result->layout->layout->dtype);
-}
-
 static PyObject *
 raise_misfit(const op_result *result, PyObject *array, const op_call *call)
 {
@@ -57,7 +46,7 @@ wrap(const op_entry *entry, int k, PyObject *result, const op_call *call,
         result = op_in_order(entry, call, moved, result);
     if (result == NULL)
         return NULL;
-    if (!entry->solo && !fits(&entry->results[k], (PyArrayObject *)result)) {
+    if (!entry->solo && !op_fits(&entry->results[k], (PyArrayObject *)result)) {
         raise_misfit(&entry->results[k], result, call);
         Py_DECREF(result);
         return NULL;
@@ -237,7 +226,7 @@ call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObje
         if (out == NULL && entry->arguments > 1)
             op_sum_keep(entry, argv + 1);
         if (out == NULL && !entry->ufunc)
-            op_kernel_keep(entry, argv + 1, call->torch);
+            op_kernel_keep(entry, argv + 1);
         if (op_is_product(entry) && out == NULL)
             op_product_keep(entry, argv + 1);
         else if (out == NULL || entry->large)

@@ -57,8 +57,10 @@ def of_list(data: Any, dtype: Any) -> tuple[Any, Any]:
 
 def _check_integers(data: Any) -> None:
     """Raise PyTorch's error if data is of Python's integers."""
-    given = leaves(data) if isinstance(data, list | tuple | int) else [None]
-    if set(map(type, given)) <= {int, bool}:
+    first = data
+    while isinstance(first, list | tuple) and first:
+        first = first[0]
+    if isinstance(first, int) and set(map(type, leaves(data))) <= {int, bool}:
         raise ValueError("Overflow when unpacking long long") from None
 
 
@@ -77,7 +79,7 @@ def made_of(make: Callable[..., Any], data: Any, dtype: Any) -> Any:
         if to is None:
             _check_integers(data)
         raise
-    if to is None and made.dtype == np.uint64:
+    if to is None and made.dtype.kind not in "bi":
         _check_integers(data)
     return made
 
