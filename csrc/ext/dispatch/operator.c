@@ -257,7 +257,7 @@ operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->operands = operands;
     self->agrees = agrees == Py_None ? NULL : Py_NewRef(agrees);
     self->otherwise = otherwise == Py_None ? NULL : Py_NewRef(otherwise);
-    self->told = Py_XNewRef(told);
+    self->told = told == NULL || PyTuple_GET_SIZE(told) == 0 ? NULL : Py_NewRef(told);
     self->doc =
         PyObject_GetAttrString(otherwise == Py_None ? function : otherwise, "__doc__");
     if (self->text == NULL || self->doc == NULL || read_parameters(self) < 0 ||

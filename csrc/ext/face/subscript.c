@@ -34,11 +34,18 @@ part_in_torch(PyObject *self, PyObject *index, bool *differs)
     return result;
 }
 
+/* Most of the indices that are plain, at a glance. */
+static inline bool
+is_slice(PyObject *index)
+{
+    return PySlice_Check(index) || index == Py_None;
+}
+
 static PyObject *
 subscript(PyObject *self, PyObject *index)
 {
     bool torch = ext_is_torch(self), differs = false;
-    PyObject *result = torch && !ext_index_is_plain(self, index)
+    PyObject *result = torch && !is_slice(index) && !ext_index_is_plain(self, index)
                            ? part_in_torch(self, index, &differs)
                            : call_index(ext_slot_answer(SLOT_getitem), self, index);
     if (differs || result == NULL) /* it has come here again for each of its steps */

@@ -273,11 +273,11 @@ struct op_entry {
     op_view *view;  /* of its last call, or NULL */
     PyObject *gradient; /* what ext/tape keeps of such calls, or NULL */
     int runs; /* of a ufunc as NumPy calls it, as far as ext/dispatch/loop.c counts */
-    PyObject *loop_owner; /* of its inner loop or known kernel, or NULL */
-    const void *loop;     /* the inner loop of an elementwise ufunc, or NULL */
-    const void *product;  /* that of matmul, or NULL */
-    bool summed;          /* ext/dispatch/sum_small.c gives what the kernel does */
-    const void *known_kernel; /* what ext/dispatch/kernel.c knows of its call, or NULL */
+    PyObject *loop_owner;     /* of its inner loop or known kernel, or NULL */
+    const void *loop;         /* the inner loop of an elementwise ufunc, or NULL */
+    const void *product;      /* that of matmul, or NULL */
+    bool summed;              /* ext/dispatch/sum_small.c gives what the kernel does */
+    const void *known_kernel; /* of ext/dispatch/kernel.c, or NULL */
     char sums;  /* whether the kernel adds up, as ext/dispatch/sum.c has found; or 0 */
     bool large; /* this rank's part of an operand or result: op_is_large */
     bool
