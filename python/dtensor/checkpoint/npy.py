@@ -22,7 +22,7 @@ from dtensor.device_mesh import DeviceMesh
 from dtensor.ops._make.composite import settled
 from dtensor.placement_types import Placement
 
-__all__ = ["load_npy", "save_npy", "write_npy"]
+__all__ = ["load_npy", "save_npy"]
 
 WRITE = 1 << 20  # bytes of one write
 TOKEN = 16  # characters
