@@ -11,9 +11,9 @@
  *
  * All give what C's functions give for infinities, NaN and subnormal numbers; but
  * v_sigmoid gives 0 for a subnormal one, v_expm1 takes x up to 88 (709) and gives 0 for
- * -0.0, and v_normal and v_erfc give 0 below 1e-38 (1e-308) and lose some bits beyond 5
- * standard deviations, 7 where there is no fused multiply-add (in float64 8 and 10). The
- * polynomials are those of least error, found by Remez' exchange. */
+ * -0.0, and v_normal and v_erfc give 0 below 1e-38 (1e-308) and lose more bits than that
+ * beyond 5 standard deviations: v_erfc up to 4, of float64 8; without a fused multiply-add
+ * 7 and 11. The polynomials are those of least error, found by Remez' exchange. */
 #ifndef DT_VMATH_NAMES
 #define DT_VMATH_NAMES
 #define vec K(vec)

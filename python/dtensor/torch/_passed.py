@@ -85,8 +85,9 @@ def _limits(input: Any, min: Any, max: Any) -> Maybe:
     known = all(isinstance(x, Operand) for x in limits)
     if not limits or not known or not _keeps_dtype(input, *limits):
         return None
-    if input.dtype.kind in "iu" and any(x.number is not None for x in limits):
-        return None  # its value matters
+    narrow = input.dtype.kind in "iu" and input.dtype != np.int64
+    if narrow and any(x.number is not None for x in limits):  # its value matters
+        return None
     return clip_row(input, min, max) if input.dtype.kind in "fiu" else None
 
 
